@@ -21,8 +21,33 @@ STEEPEST = 1e15  # the highest σ, whose square and whose product with a score d
 RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self", "sizes", "weight")
 
 
+class Column(str):
+    """What messages call a column, such as ``column 'grade' of df``, and the number of its first row.
+
+    >>> Column("column 'grade' of log.csv", 1).row(0)
+    'row 1'
+    """
+
+    first: int
+
+    def __new__(cls, text: str, first: int = 0) -> Column:
+        """The first row is 0 in a table, 1 in a file."""
+        made = super().__new__(cls, text)
+        made.first = first
+        return made
+
+    def row(self, row: int) -> str:
+        """The words for a row."""
+        return f"row {self.first + row}"
+
+
+def row_of(name: str, row: int) -> str:
+    """The words for a row of what is called `name`: a `Column`, or any array."""
+    return name.row(row) if isinstance(name, Column) else f"row {row}"
+
+
 class RowError(ValueError):
-    """A wrong value in a row: a caller that knows the file can name its row instead.
+    """A wrong value in a row.
 
     >>> raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
     Traceback (most recent call last):
@@ -34,14 +59,15 @@ class RowError(ValueError):
         self.name, self.row, self.value, self.remedy, self.before = name, row, value, remedy, before
 
     def __str__(self) -> str:
-        return f"{self.before}{self.name}[{self.row}] {self.problem}"
+        if isinstance(self.name, Column):
+            return f"{self.before}{self.name} is {self.text} in {self.name.row(self.row)}: {self.remedy}"
+        return f"{self.before}{self.name}[{self.row}] is {self.text}: {self.remedy}"
 
     @property
-    def problem(self) -> str:
-        """What is wrong, without the name."""
+    def text(self) -> str:
+        """The value."""
         whole = float(self.value).is_integer() and abs(self.value) < 1e15
-        value = f"{self.value:.0f}" if whole else f"{self.value:g}"
-        return f"is {value}: {self.remedy}"
+        return f"{self.value:.0f}" if whole else f"{self.value:g}"
 
 
 @contextmanager
@@ -51,7 +77,9 @@ def naming_rows(place: Callable[[int], str], rows: NDArray[np.int64] | None = No
         yield
     except RowError as error:
         row = error.row if rows is None else int(rows[error.row])
-        raise ValueError(f"{error.before}{place(row)}: {error.name} {error.problem}") from None
+        raise ValueError(
+            f"{error.before}{place(row)}: {error.name} is {error.text}: {error.remedy}"
+        ) from None
 
 
 @contextmanager

@@ -16,11 +16,10 @@ from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.categories import Categories, categories_in, check_unseen
-from lambdaboost.datasets.columns import check_features, grades_of
-from lambdaboost.datasets.named_columns import NamedColumns, names_in
-from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import as_frame, with_categories
+from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost.datasets.categories import categorical_frame
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.native import NativeObjective, read_objective
@@ -48,9 +47,10 @@ class Documents(NamedTuple):
     """The training data or a validation set, checked; grades are NaN where missing."""
 
     name: str  # of the argument
-    features: Any
+    features: Any  # as the engine takes them: of a table a pandas frame
     queries: Queries
     start: Any  # initial scores
+    columns: Columns  # with the features and categories of the data
 
     def check(self, argument: str, readers: Sequence[Any], n_jobs: int | None = None) -> None:
         """Raise before the training if the objective or a measure does not take the documents.
@@ -74,14 +74,13 @@ class Documents(NamedTuple):
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
 
-    `_parameter_names` are the engine's parameters; `_readable` gives features in the types that it reads; `_lists` are
-    the arguments of `fit` with the `Beside` of each validation set; of it, a validation set with the training's own X
-    and y has what is `_inherited` from the training data.
+    `_parameter_names` are the engine's parameters; `_lists` are the arguments of `fit` with the `Beside` of each
+    validation set; of it, a validation set with the training's own X and y has what is `_inherited` from the training
+    data.
     """
 
     _title: str
     _parameter_names: frozenset[str]
-    _readable: Callable[[Any], Any]
     _lists: Beside
     _inherited: Sequence[str]
     objective: Any
@@ -133,18 +132,15 @@ class Ranker:
         `sample_weight`.
         """
         measure = first_measure(getattr(self, "eval_metric", None))
-        q = NamedColumns.of(self).scored(X, y, measure, group, qid, sample_weight)
-        return float(measure(self.predict(X), q))
+        return mean_of(self, measure, X, y, group=group, qid=qid, weight=sample_weight)
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
-        features = NamedColumns.of(self).features(X, self._fitted_columns)
-        return self._readable(with_categories("X", features, self._fitted_categories, self.unseen))
+        return frame_for(self._fitted, X)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
-        check_unseen(self.unseen)
         known = self._parameter_names.union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
             if name in ("qid", "group", "groups", "query_id") and value is not None:
@@ -170,17 +166,14 @@ class Ranker:
 
         Features and codes are those of the model that the training continues, which has them by place.
         """
-        columns = NamedColumns.of(self)
-        order, categories = self._features_of(first_model, names_in(X))
-        split = columns.split_training(X, *given[:4], order=order)
-        training = self._documents("X", split, y, given, categories)
+        columns = self._features_of(first_model, X)
+        training = self._documents("X", X, y, given, columns)
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._lists, lists, strict=True):
             if items is not None and len(items) != len(sets):
                 raise ValueError(
                     f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
-        order, categories = names_in(training.features), categories_of(training.features)
         found = []
         for at, (Xv, yv) in enumerate(sets):
             own = Beside(*(None if items is None else items[at] for items in lists))
@@ -188,44 +181,35 @@ class Ranker:
                 inherited = [name for name in self._inherited if getattr(own, name) is None]
                 inherited += ["group", "qid"] if own.group is None and own.qid is None else []
                 own = own._replace(**{name: getattr(given, name) for name in inherited})
-            name = f"eval_set[{at}]"
-            split = columns.split(name, Xv, *own[:4], order=order)
-            one = self._documents(name, split, yv, own, categories)
+            one = self._documents(f"eval_set[{at}]", Xv, yv, own, training.columns)
             again = again and all(a is b for a, b in zip(own[2:], given[2:], strict=True))
             found.append(
                 training if again and np.array_equal(one.queries.sizes, training.queries.sizes) else one
             )
         return training, found
 
-    def _features_of(self, model: Any, columns: Any) -> tuple[Sequence[Any] | None, Categories | None]:
-        """The columns of a table that are features of another model, in its order, and their categories."""
-        if model is None or columns is None:
-            return None, None
+    def _features_of(self, model: Any, X: Any) -> Columns:
+        """The columns of a table, of which the features are those of another model, in its order."""
+        columns, frame = columns_of(self), as_frame("X", X)
+        if model is None or frame is None:
+            return columns
         engine = engine_named(self._title.lower())
         booster = engine.booster_of(model)
-        order = columns_named(engine, engine.feature_names(booster) or (), columns)
-        stored = getattr(model, "_fitted_categories", None) or engine.categories(booster)
-        named = columns_named(engine, stored, columns)
-        return order or None, dict(zip(named, stored.values(), strict=True)) or None
+        return columns_of_booster(columns, engine, booster, frame.columns, getattr(model, "_fitted", None))
 
-    def _documents(
-        self, name: str, split: Any, y: Any, own: Beside, categories: Categories | None
-    ) -> Documents:
-        features = with_categories(name, split.features, categories, self.unseen)
-        check_features(name, features, self._title)
-        features, grades = self._readable(features), grades_of(y)
-        if grades.size != features.shape[0]:
-            raise ValueError(
-                f"{'' if name == 'X' else f'{name} '}y has {grades.size} rows, {name} has {features.shape[0]}: "
-                "give one grade per document"
-            )
-        q = Queries(grades, split.sizes, weight=own.weight, position=split.position, **split.sources or {})
-        return Documents(name, features, q, own.start)
+    def _documents(self, name: str, X: Any, y: Any, own: Beside, columns: Columns) -> Documents:
+        """Documents as the engine takes them."""
+        group, qid, sources, position, weight, start = own
+        beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
+        data = columns.read(X, y, name=name, **beside)
+        if start is not None and data.rows is not None:
+            start = np.asarray(start)[data.rows]
+        features = framed(data.features, data.feature_names, data.categories)
+        return Documents(name, features, data.queries, start, columns.recorded(data))
 
-    def _note(self, objective: Any, X: Any) -> None:
+    def _note(self, objective: Any, fitted: Columns) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
-        self._fitted_objective, self._fitted_columns = objective, names_in(X)
-        self._fitted_categories = categories_of(X)
+        self._fitted_objective, self._fitted = objective, fitted
 
 
 def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
@@ -273,9 +257,9 @@ def attach_queries(data: Any, q: Queries) -> Any:
     return attach(data, position=q.positions, **sources)
 
 
-def categories_of(X: Any) -> Categories | None:
-    """The categories of a table; None for anything else."""
-    return None if (frame := as_frame("X", X)) is None else categories_in(frame)
+def framed(features: Any, names: Sequence[Any] | None, categories: Any) -> Any:
+    """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
+    return features if names is None else categorical_frame(features, names, categories)
 
 
 def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:

@@ -10,14 +10,16 @@ if __name__ != "lambdaboost.datasets":
 
 from lambdaboost.datasets.click_rates import click_rate
 from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.columns import rows_of_worker
+from lambdaboost.datasets.columns import Columns
 from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.reading import from_frame, read_table
 from lambdaboost.datasets.synthetic import cubic_polynomial, web_search_log
-from lambdaboost.datasets.tables import from_frame, read_table
+from lambdaboost.datasets.workers import rows_of_worker
 
 __all__ = [
     "Collection",
+    "Columns",
     "Queries",
     "click_rate",
     "cubic_polynomial",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import refuse_labels
+from lambdaboost._checks import refuse_labels, row_of
 from lambdaboost._words import shown
 
 FINITE = "labels must be finite, or NaN if missing"
@@ -33,7 +34,9 @@ def array_of(values: Any) -> NDArray[Any]:
 
         column = nw.from_native(values, allow_series=True, pass_through=True)
         if isinstance(column, nw.Series):
-            return column.to_numpy()
+            # Arrow's dictionaries would give a missing row the value of another one.
+            coded = column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum)
+            return np.array(column.to_list(), dtype=object) if coded else column.to_numpy()
     return np.asarray(values)
 
 
@@ -66,6 +69,43 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
     if a.ndim != 1:
         raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one value per document")
     return a
+
+
+def feature_array(X: Any) -> Any:
+    """Features as a float32 or float64 array, or CSR matrix, of shape (n_documents, n_features)."""
+    from sklearn.utils import check_array  # which takes a second to import
+
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        raise TypeError(f"X is {X.dtype}: convert dates to numbers, such as days since the first one")
+    # scikit-learn 1.6 renamed the argument.
+    finite = (
+        "ensure_all_finite"
+        if "ensure_all_finite" in signature(check_array).parameters
+        else "force_all_finite"
+    )
+    return check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), **{finite: False})
+
+
+def grades_of(label: Any) -> NDArray[np.float32]:
+    """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
+    given = array_of(label.to_numpy() if hasattr(label, "columns") and hasattr(label, "to_numpy") else label)
+    return labels_of("label", given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given)
+
+
+def sources_by_name(sources: Any) -> dict[Any, Any]:
+    """Label sources by name, from a mapping or from the columns of a pandas, polars or pyarrow table."""
+    if sources is None:
+        return {}
+    if hasattr(sources, "items"):  # a pandas frame has them too
+        return dict(sources.items())
+    if hasattr(sources, "columns") and hasattr(sources, "shape"):
+        import narwhals as nw
+
+        frame = nw.from_native(sources)
+        return {name: frame[name].to_native() for name in frame.columns}
+    raise TypeError(
+        f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+    )
 
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
@@ -101,7 +141,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     a = array_of(ids)
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
-        raise ValueError(f"{name} is missing in row {row}: give the {what} of every row")
+        raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
     if a.dtype != object or a.ndim != 1:
         return a
     keys = a.tolist()
@@ -109,8 +149,37 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         return a.astype(np.str_)
     for row, key in enumerate(keys):
         if not isinstance(key, Hashable):
-            raise TypeError(f"{name} is a {type(key).__name__} in row {row}: give text or a number")
+            raise TypeError(f"{name} is a {type(key).__name__} in {row_of(name, row)}: give text or a number")
     return a
+
+
+def sizes_of(group: Any, n: int) -> NDArray[Any]:
+    """The number of documents of each query, of `n` rows."""
+    sizes = np.asarray(group)
+    numeric = sizes.dtype.kind in "iuf"
+    if not numeric or sizes.sum() != n:
+        if sizes.shape == (n,):
+            raise ValueError(
+                f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
+            )
+        total = f"sums to {sizes.sum()}" if numeric else f"is {sizes.dtype}"
+        raise ValueError(f"group {total}, data has {n} rows: give the number of documents of each query")
+    return sizes
+
+
+def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.integer]) -> NDArray[np.float32]:
+    """The common weight of each query's rows.
+
+    >>> query_weights("weight", np.float32([1, 1, 2]), np.array([2, 1]))
+    array([1., 2.], dtype=float32)
+    """
+    of_query = weight[np.cumsum(sizes) - sizes]
+    remedy = (
+        "unlike the first row of its query, but XGBoost weights whole queries; give one weight per query, or use "
+        "LightGBM, which weights rows"
+    )
+    refuse_labels(name, weight, np.repeat(of_query, sizes) != weight, remedy)
+    return of_query
 
 
 def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:

@@ -2,39 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import Column
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, shown
+from lambdaboost.datasets.tables import Table
 
-Categories = Mapping[str, Sequence[Any]]  # the values of each categorical column, in the order of their codes
+Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
 
 
-def categories_in(frame: Any) -> dict[Any, tuple[Any, ...]]:
-    """The values of each categorical column of a narwhals frame: of pandas those of its type, else those in its rows.
+class Levels(NamedTuple):
+    """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing."""
 
-    >>> import narwhals as nw
+    values: list[Any]
+    of_row: NDArray[np.int64]
+
+
+def levels_in(table: Table, column: Any) -> Levels:
+    """The values of a column: of pandas those of its categorical type, else those in its rows, whole numbers exactly.
+
+    >>> import pyarrow as pa
+    >>> levels_in(Table.of(pa.table({"c": ["b", None, "a", "b"]})), "c")
+    Levels(values=['b', 'a'], of_row=array([ 0, -1,  1,  0]))
+    """
+    import pandas as pd
+
+    native = table.column(column)
+    if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
+        return Levels(native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64))
+    # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
+    series = table.series(column)
+    there = ~series.is_null().to_numpy().astype(np.bool_)
+    code, different = pd.factorize(table.checked(column, series.drop_nulls()))
+    of_row = np.full(there.size, -1)
+    of_row[there] = code
+    return Levels(different.tolist(), of_row)
+
+
+def categories_in(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
+    """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
+
+    Raises
+    ------
+    ValueError
+        If a named column holds numbers with fractions.
+
+    Examples
+    --------
     >>> import pandas as pd
-    >>> categories_in(nw.from_native(pd.DataFrame({"n": [1, 2], "c": pd.Categorical(["b", "a"])})))
-    {'c': ('a', 'b')}
+    >>> table = Table.of(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
+    >>> categories_in(table, ["n"])
+    {'n': ('10', '2'), 'c': ('a', 'b')}
+
     """
     import narwhals as nw
+    import pandas as pd
 
-    found = {}
-    for name, kind in frame.schema.items():
+    found, named = {}, set(named)
+    for column, kind in table.frame.schema.items():
         if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
-            column = frame[:, frame.columns.index(name)]
-            native = column.to_native()
-            if frame.implementation.is_pandas_like() and hasattr(native, "cat"):
-                values = native.cat.categories.tolist()
-            else:
-                values = getattr(kind, "categories", None) or sorted(set(column.drop_nulls().to_list()))
-            found[name] = tuple(values)
+            values: Iterable[Any] = getattr(kind, "categories", None) or ()
+            if not values:
+                pandas = isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype)
+                values = levels_in(table, column).values
+                values = values if pandas else sorted(values)
+            found[column] = tuple(values)
+        elif column in named:
+            values = levels_in(table, column).values
+            if fraction := next((v for v in values if isinstance(v, float) and v % 1), None):
+                raise ValueError(
+                    f"{table.called(column)} holds numbers, such as {fraction:g}: categories are texts "
+                    "or whole numbers; leave it out of the categories"
+                )
+            found[column] = tuple(sorted(set(map(text_of_value, values))))
     return found
+
+
+def codes_in(
+    name: Column, levels: Levels, values: Sequence[Any], lost: dict[Any, str] | None = None
+) -> NDArray[np.float32]:
+    """The code of each row of a column, NaN where it is missing; a value is known by its text, so 7 is ``"7"``.
+
+    Rows with another value are NaN too where `lost` is given, which gets the words for `warn_of_unseen`.
+
+    Raises
+    ------
+    ValueError
+        If a row has another value, without `lost`.
+
+    Examples
+    --------
+    >>> codes_in(Column("column 'c'"), Levels(["us", "de"], np.array([0, -1, 1])), ["de", "us"])
+    array([ 1., nan,  0.], dtype=float32)
+
+    """
+    place = {text_of_value(value): at for at, value in enumerate(values)}
+    of_value = np.array(
+        [place.get(text_of_value(value), np.nan) for value in levels.values], dtype=np.float32
+    )
+    codes = np.append(of_value, np.float32(np.nan))[levels.of_row]
+    other = np.isnan(codes) & (levels.of_row >= 0)
+    if other.any():
+        row = int(other.argmax())
+        text = shown(text_of_value(levels.values[levels.of_row[row]]))
+        if lost is None:
+            raise ValueError(
+                f"{name} is {text} in {name.row(row)}, none of its categories in training ({listed(values, 5)}): make "
+                "it one of these, or give unseen='missing'"
+            )
+        lost[name] = f"{counted(int(other.sum()), 'row')} of {name}, such as {text}"
+    return codes
 
 
 def check_unseen(value: Any) -> str:
@@ -44,51 +126,10 @@ def check_unseen(value: Any) -> str:
     return str(value)
 
 
-def warn_of_unseen(found: Mapping[Any, str]) -> None:
+def warn_of_unseen(lost: Mapping[Any, str]) -> None:
     """One warning for all columns with categories that training did not have."""
-    if found:
-        warn(f"categories that training did not have count as missing: {'; '.join(found.values())}")
-
-
-def codes_in(
-    name: str,
-    given: NDArray[Any],
-    values: Sequence[Any],
-    row: Callable[[int], str] = "row {}".format,
-    unseen: dict[Any, str] | None = None,
-) -> NDArray[np.float32]:
-    """The code of each row of a column, NaN where it is missing; a value is known by its text, so 7 is ``"7"``.
-
-    Rows with another value are NaN too where `unseen` is given, which gets the words for `warn_of_unseen`.
-
-    Raises
-    ------
-    ValueError
-        If a row has another value, without `unseen`; `row` gives the words for it.
-
-    Examples
-    --------
-    >>> codes_in("market", np.array(["us", None, "de"], dtype=object), ["de", "us"])
-    array([ 1., nan,  0.], dtype=float32)
-
-    """
-    import pandas as pd
-
-    code, different = pd.factorize(given)
-    place = {text_of_value(value): at for at, value in enumerate(values)}
-    of_value = np.array([place.get(text_of_value(value), -1) for value in different], dtype=np.float32)
-    if (other := of_value < 0).any():
-        at = int(other.argmax())
-        text = shown(text_of_value(different[at]))
-        if unseen is None:
-            raise ValueError(
-                f"column {shown(name)} is {text} in {row(int((code == at).argmax()))}, none of its categories in "
-                f"training ({listed(values, 5)}): make it one of these, or give unseen='missing'"
-            )
-        rows = counted(int(np.append(other, False)[code].sum()), "row")
-        unseen[name] = f"{rows} of column {shown(name)}, such as {text}"
-        of_value[other] = np.nan
-    return np.append(of_value, np.float32(np.nan))[code]
+    if lost:
+        warn(f"categories that training did not have count as missing: {'; '.join(lost.values())}")
 
 
 def text_of_value(value: Any) -> str:
@@ -101,31 +142,17 @@ def text_of_value(value: Any) -> str:
     return str(int(value) if whole else value)
 
 
-def values_of(name: str, given: NDArray[Any]) -> tuple[str, ...]:
-    """The different values of a column that becomes categorical, as sorted texts; raises for numbers with fractions."""
+def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: Categories) -> Any:
+    """A pandas frame of features, of which those with categories hold codes, or NaN; it shares memory without any."""
     import pandas as pd
 
-    different = pd.unique(given[~pd.isna(given)])
-    numbers = pd.to_numeric(pd.Series(different), errors="coerce")
-    if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
-        raise ValueError(
-            f"column {shown(name)} holds numbers, such as {numbers[fraction.argmax()]:g}: categories are texts or "
-            "whole numbers; leave it out of the categories"
-        )
-    return tuple(sorted(map(text_of_value, different)))
-
-
-def categorical_frame(columns: Mapping[Any, Any], categories: Categories) -> Any:
-    """A pandas frame of columns, of which those with categories hold codes, or NaN."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            name: pd.Categorical.from_codes(
+    if not categories:
+        return pd.DataFrame(features, columns=list(names), copy=False)
+    columns = {}
+    for name, values in zip(names, features.T, strict=True):
+        if name in categories:
+            values = pd.Categorical.from_codes(
                 np.nan_to_num(values, nan=-1).astype(np.int64), list(categories[name])
             )
-            if name in categories
-            else values
-            for name, values in columns.items()
-        }
-    )
+        columns[name] = values
+    return pd.DataFrame(columns)

@@ -32,6 +32,9 @@ class Collection:
         Name of each column, without duplicates.
     categories : dict of str to sequence, optional
         The values of each categorical feature; its column holds their codes, from 0, or NaN.
+    rows : int64 array of shape (n_documents,), optional
+        The row of the table that each document was, where they have another order: ``table.iloc[rows]`` has that of
+        the features.
 
     Raises
     ------
@@ -53,6 +56,7 @@ class Collection:
     documents: NDArray[np.str_] | None = None
     feature_names: tuple[str, ...] | None = None
     categories: Categories = field(default_factory=dict)
+    rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.queries, Queries):
@@ -109,9 +113,9 @@ class Collection:
         """
         if not self.categories:
             return self.features
-        columns = {names.format(i): self.features[:, i] for i in range(self.n_features)}
-        of = dict(zip(self.feature_names or (), columns, strict=True))
-        return categorical_frame(columns, {of[name]: values for name, values in self.categories.items()})
+        columns = dict(zip(self.feature_names or (), map(names.format, range(self.n_features)), strict=True))
+        categories = {columns[name]: values for name, values in self.categories.items()}
+        return categorical_frame(self.features, list(columns.values()), categories)
 
     def take(self, queries: ArrayLike) -> Collection:
         """Select queries by index or mask, in the order given.
@@ -258,7 +262,10 @@ class Collection:
 
     def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
         documents = None if self.documents is None else self.documents[rows]
-        return replace(self, features=self.features[rows], queries=queries, documents=documents)
+        of_table = rows if self.rows is None else self.rows[rows]
+        return replace(
+            self, features=self.features[rows], queries=queries, documents=documents, rows=of_table
+        )
 
 
 def _shape(features: Any) -> tuple[int, int]:

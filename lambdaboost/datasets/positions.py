@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import refuse_labels
+from lambdaboost._checks import refuse_labels, row_of
 from lambdaboost.datasets.arrays import array_of, is_missing, numbers
 
 LARGEST = (
@@ -96,7 +96,7 @@ def positions_of(name: str, values: Any) -> Positions:
     if (mixed := ~(text | missing)).any():
         row = int(mixed.argmax())
         raise TypeError(
-            f"{name}[{row}] is {given[row]!r} among text: give ranks in all rows, or text in all rows"
+            f"{name} is {given[row]!r} in {row_of(name, row)}, among text: give ranks in all rows, or text in all"
         )
     names, codes = np.unique(given[text].astype(np.str_)), np.zeros(given.size, dtype=np.int32)
     codes[text] = np.searchsorted(names, given[text].astype(np.str_)) + 1

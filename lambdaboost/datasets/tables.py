@@ -1,431 +1,181 @@
-"""`Table`: pandas, polars and pyarrow tables, CSV and Parquet, read in one way; `from_frame` and `read_table`."""
+"""`Table`: the columns of a pandas, polars or pyarrow table, or of a CSV or Parquet file, as arrays."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import cached_property
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_new_source, naming_rows
+from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import codes_of, is_missing, query_ids, query_starts
-from lambdaboost.datasets.categories import (
-    Categories,
-    categorical_frame,
-    categories_in,
-    check_unseen,
-    codes_in,
-    text_of_value,
-    values_of,
-    warn_of_unseen,
-)
-from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.arrays import array_of, is_missing, query_ids
 from lambdaboost.datasets.positions import Positions, positions_of
-from lambdaboost.datasets.queries import Queries
 
-FEATURES = "name it in categorical=, or exclude it with features="
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
-CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
+# Numbers are parsed to the last bit, as they are in Parquet.
+CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "float_precision": "round_trip"}
 # Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
-
-
-def from_frame(
-    df: Any,
-    *,
-    query: str,
-    relevance: str,
-    features: Sequence[str] | None = None,
-    sources: Sequence[str] | Mapping[str, str] = (),
-    position: str | None = None,
-    weight: str | None = None,
-    document: str | None = None,
-    categorical: Sequence[str] = (),
-) -> Collection:
-    """Make a `Collection` from the columns of a pandas, polars or pyarrow table.
-
-    Parameters
-    ----------
-    df : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One row per document, the rows of a query adjacent; a pandas index is ignored.
-    query : str
-        Column with the query of each row: whole numbers, strings, …
-    relevance : str
-        Column with the grades.
-    features : list of str, optional
-        Feature columns, in order; by default all other columns.
-    sources : list of str or dict of str to str
-        Columns of further label sources, or the column of each label source by name.
-    position : str, optional
-        Column with the position of each row, as of `Queries`.
-    weight, document : str, optional
-        Columns with the weight of each row, as of `Queries`, and with its name.
-    categorical : list of str, optional
-        Features of text or whole numbers that become categories, beside those that have a categorical type.
-
-    Returns
-    -------
-    Collection
-        Features as float32 if every column is float32, else float64, NaN for nulls; with query ids and feature names.
-        Categories are codes, from 0, whose values are in `Collection.categories`.
-
-    Raises
-    ------
-    TypeError
-        If `df` is no such table, or a feature or label column is not numeric.
-    ValueError
-        If a column does not exist, a query is null or its rows are not adjacent, or a label is infinite.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> df = pd.DataFrame({"q": ["a", "a", "b"], "bm25": [5.0, 2, 1], "grade": [0, 2, 1], "ctr": [0, 0.5, 0]})
-    >>> X, q = from_frame(df, query="q", relevance="grade", sources={"clicks": "ctr"})
-    >>> X.ravel(), q
-    (array([5., 2., 1.]), Queries(3 documents in 2 queries; relevance, clicks))
-
-    """
-    table = Table.of(df)
-    query_starts(f"column {shown(query)}", table.ids(query))  # raises unless each query is whole
-    return table.collection(query, relevance, features, sources, position, weight, document, categorical)
-
-
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    query: str,
-    relevance: str,
-    features: Sequence[str] | None = None,
-    sources: Sequence[str] | Mapping[str, str] = (),
-    position: str | None = None,
-    weight: str | None = None,
-    document: str | None = None,
-    categorical: Sequence[str] = (),
-) -> Collection:
-    r"""Read a CSV or Parquet file, as the command line reads it.
-
-    In CSV, ids, positions and categories are text: ``7``, ``07`` and ``7.0`` are three queries, and only an empty field
-    is missing.
-    Positions are ranks where every field that is not empty is a number.
-
-    Parameters
-    ----------
-    path : path
-        ``.csv``, also compressed as gzip, xz, bzip2 or zstd, or ``.parquet``.
-    query, relevance, features, sources, position, weight, document, categorical
-        Columns, as of `from_frame`. The rows of a query may be apart: they come together in the order of the file, the
-        queries in that of their first rows.
-
-    Returns
-    -------
-    Collection
-        As of `from_frame`.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or a column does not exist or has a wrong value in a row, which is named.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "log.csv")
-    >>> _ = path.write_text("q,grade,bm25\n07,1,0.5\n7,0,0.25\n07,0,0.125\n")
-    >>> read_table(path, query="q", relevance="grade").queries.ids
-    array(['07', '7'], dtype='<U2')
-    >>> folder.cleanup()
-
-    """
-    table = Table.read(Path(path), (query, position, document, *categorical)).grouped(query)
-    return table.collection(query, relevance, features, sources, position, weight, document, categorical)
+NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 
 
 @dataclass(frozen=True, eq=False)
-class Table(DocumentFile):
-    """The columns of a table, of which each is read in the same way wherever it comes from.
+class Table:
+    """The columns of a table, each of which is read in the same way wherever it comes from.
+
+    A value is missing where it is null or NaN; in CSV where the field is empty or, in a column of numbers, a word such
+    as NA.
 
     Attributes
     ----------
     frame : narwhals.DataFrame
-    path : Path, or None
-        The file.
-    order : int64 (n_rows,), or None
-        The row of the file of each row, where the rows of a file were grouped or are some of its rows.
+    where : str
+        What messages call the table: the argument, or the path of the file.
+    first : int
+        The number of the first row in messages: 0, or 1 in a file.
     csv : bool
         Whether the fields are text that stands for numbers.
 
     """
 
     frame: Any
-    path: Path | None = None
-    order: NDArray[np.int64] | None = None
+    where: str = "df"
+    first: int = 0
     csv: bool = False
 
     @classmethod
-    def of(cls, df: Any) -> Table:
+    def of(cls, df: Any, name: str = "df") -> Table:
         """A pandas, polars or pyarrow table; raises TypeError for anything else."""
-        frame = as_frame("df", df)
-        if frame is None:
+        if (frame := as_frame(name, df)) is None:
             raise TypeError(
-                f"df must be a pandas, polars or pyarrow table, got {type(df).__name__}: convert it first"
+                f"{name} must be a pandas, polars or pyarrow table, got {type(df).__name__}: convert it first"
             )
-        if wrong := [name for name in frame.columns if not isinstance(name, str)]:
-            raise TypeError(
-                f"df has a column named {wrong[0]!r}: names must be strings; use df.rename(columns=str)"
-            )
-        return cls(frame)
+        return cls(frame, name)
 
     @classmethod
     def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
         frame = as_frame(str(path), _read(path, text).rename(columns=str))
-        table = cls(frame, path, None, not _is_parquet(path))
-        if not len(table):
-            raise ValueError(f"{path} has no rows")
-        return table
-
-    @property
-    def where(self) -> str:
-        """What messages call the table."""
-        return "df" if self.path is None else str(self.path)
+        return cls(frame, str(path), 1, not _is_parquet(path))
 
     def __len__(self) -> int:
         return len(self.frame)
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
+    @property
+    def names(self) -> list[Any]:
         """The names of the columns, in order."""
-        return tuple(self.frame.columns)
+        return list(self.frame.columns)
 
-    def remedy(self, column: str) -> str:
-        """What helps where there is no such column, which may be in the index."""
-        return remedy_of_index(self.where, self.frame, column) or super().remedy(column)
+    def check(self, column: Any, argument: str = "") -> None:
+        """Raise if there is no such column; `argument` is what named it."""
+        names = self.names
+        if column in names:
+            return
+        close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
+        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        index = getattr(self.frame.to_native(), "index", None)
+        hint = f"choose among {listed(names)}"
+        if column in getattr(index, "names", ()):
+            hint = f"it is in the index; give {self.where}.reset_index()"
+        before = f"{argument}: " if argument else ""
+        raise ValueError(f"{before}{self.where} has no column {shown(column)}{meant}: {hint}")
 
-    def column(self, column: str) -> Any:
+    def called(self, column: Any) -> Column:
+        """What messages call a column."""
+        return Column(f"column {shown(column)} of {self.where}", self.first)
+
+    def series(self, column: Any) -> Any:
+        """A column as a narwhals series."""
+        return self.frame[:, self.names.index(column)]
+
+    def column(self, column: Any) -> Any:
         """A column as a series of the table's own library."""
-        return self._column(column).to_native()
+        return self.series(column).to_native()
 
-    def numbers(self, column: str, otherwise: str = FEATURES) -> NDArray[Any]:
-        """A column of numbers or truth values as floats, NaN for nulls: float32 stays, others become float64."""
-        series = self._column(column)
-        dtype = series.dtype
-        kind = np.float32 if str(dtype) == "Float32" else np.float64
-        try:
-            if dtype.is_numeric() or str(dtype) in ("Boolean", "Unknown"):
-                given = series.to_numpy()
-                if given.dtype.kind != "c":
-                    given = np.where(is_missing(given), np.nan, given) if given.dtype.kind == "O" else given
-                    return given.astype(kind)
-            elif self.csv:
-                return _from_words(series.to_numpy())
-        except (TypeError, ValueError):
-            pass
-        found = f"{dtype}, not numeric"
-        if self.csv:
-            found = f"{self._first_word(series.to_numpy())}, not a number"
-        raise TypeError(f"column {shown(column)} is {found}: encode it as numbers, or {otherwise}")
+    def values(self, column: Any) -> NDArray[Any]:
+        """A column as an array; text and mixed types are objects."""
+        return self.checked(column, self.series(column))
 
-    def _first_word(self, given: NDArray[Any]) -> str:
-        """The first field of CSV that stands for no number, and its row."""
-        import pandas as pd
-
-        words = ~np.isin([str(field).strip().lower() for field in given], MISSING)
-        row = int((words & pd.to_numeric(pd.Series(given), errors="coerce").isna().to_numpy()).argmax())
-        return f"{shown(given[row])} in {self.row_name(row)}"
-
-    def matrix(
-        self,
-        columns: Sequence[str],
-        otherwise: str = FEATURES,
-        categories: Categories = MappingProxyType({}),
-        unseen: str = "error",
-    ) -> NDArray[Any]:
-        """Features: float32 if all columns are, else float64; of columns with categories their codes."""
-        found: dict[Any, str] = {}
-        lost = found if check_unseen(unseen) == "missing" else None
-        with self.told():
-            matrix = np.column_stack(
-                [
-                    codes_in(column, self.values(column), categories[column], self.row_name, lost)
-                    if column in categories
-                    else self.numbers(column, otherwise)
-                    for column in columns
-                ]
-            )
-        warn_of_unseen(found)
-        return matrix
-
-    def categories(self, columns: Iterable[str], named: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
-        """The values of the columns of a categorical type, and of those that are `named`."""
-        own = categories_in(self.frame)
-        with self.told():
-            own |= {column: values_of(column, self.values(column)) for column in named if column not in own}
-        return {column: own[column] for column in columns if column in own}
-
-    def names_of(self, column: str) -> NDArray[np.str_]:
-        """The name of each row, "" where it is missing."""
-        given = self.values(column)
-        names = np.array([text_of_value(name) for name in given])
-        return np.where(is_missing(given), "", names)
-
-    def not_numeric(self, columns: Iterable[str]) -> list[str]:
-        """Those of the columns that hold no numbers."""
-        found = []
-        for column in columns:
-            try:
-                self.numbers(column)
-            except TypeError:
-                found.append(column)
-        return found
-
-    def values(self, column: str) -> NDArray[Any]:
-        """A column as an array, numbers or text; raises TypeError for lists."""
-        given = self._column(column).to_numpy()
+    def checked(self, column: Any, series: Any) -> NDArray[Any]:
+        """The rows of a column that are given, as an array; raises TypeError for lists."""
+        given = array_of(series)
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
-            bad = next(value for value in given if isinstance(value, list | dict | np.ndarray))
+            such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
             raise TypeError(
-                f"column {shown(column)} holds lists, such as {shown(bad)}: give one value per row"
+                f"{self.called(column)} holds lists, such as {shown(such_as)}: give one value per row"
             )
         return given
 
-    def ids(self, column: str) -> NDArray[Any]:
-        """The query, or other key, of each row."""
-        given = self.values(column)
-        if (missing := is_missing(given)).any():
-            row = self.row_name(int(missing.argmax()))
-            raise ValueError(f"column {shown(column)} is missing in {row}: give the query of every row")
-        return query_ids(f"column {shown(column)}", given)
+    def numbers(self, column: Any) -> NDArray[Any]:
+        """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
+        given, dtype = self.values(column), self.series(column).dtype
+        if given.dtype.kind in "biuf":
+            return given.astype(np.result_type(given.dtype, np.float32), copy=False)
+        words = (
+            np.array([isinstance(value, str) for value in given.flat]) if given.dtype.kind == "O" else None
+        )
+        if words is not None and (self.csv or not words.any()):
+            import pandas as pd
 
-    def positions(self, column: str) -> Positions:
-        """The position of each row."""
+            missing = is_missing(given)
+            if self.csv:
+                missing |= np.array([str(word).strip().lower() in MISSING for word in given])
+            found = pd.to_numeric(pd.Series(np.where(missing, None, given)), errors="coerce").to_numpy(
+                np.float64
+            )
+            wrong = np.isnan(found) & ~missing
+            if not wrong.any():
+                return found
+            row = int(wrong.argmax())
+            name = self.called(column)
+            raise TypeError(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
+        raise TypeError(f"{self.called(column)} is {dtype}, not numeric: {NOT_NUMERIC}")
+
+    def matrix(self, columns: Sequence[Any]) -> NDArray[Any]:
+        """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64."""
+        schema = self.frame.schema
+        if not self.csv and all(schema[name].is_float() or schema[name].is_integer() for name in columns):
+            given = self.frame.select(columns).to_numpy()
+            if given.dtype.kind in "iuf":
+                return given.astype(np.result_type(given.dtype, np.float32), copy=False)
+        return np.column_stack([self.numbers(column) for column in columns])
+
+    def ids(self, column: Any) -> NDArray[Any]:
+        """The query, or other key, of each row."""
+        return query_ids(self.called(column), self.values(column))
+
+    def positions(self, column: Any) -> Positions:
+        """The position of each row; those of CSV are ranks where every field that is not empty is a number."""
         given = self.column(column)
         if self.csv:
-            given = self._ranks_or_text(column)
-        return positions_of(f"column {shown(column)}", given)
+            import pandas as pd
 
-    def _ranks_or_text(self, column: str) -> NDArray[Any]:
-        """The fields of CSV: numbers if all are, text if none is; raises ValueError for a mixture."""
-        import pandas as pd
-
-        fields = pd.Series(self.values(column))
-        ranks = pd.to_numeric(fields, errors="coerce")
-        text = (fields.notna() & ranks.isna()).to_numpy()
-        if not text.any():
-            return ranks.to_numpy(np.float64)
-        if ranks.notna().any():
-            row = int(text.argmax())
-            raise ValueError(
-                f"column {shown(column)} is {shown(fields[row])} in {self.row_name(row)} and a number in other rows: "
-                "give ranks in all rows or text in all; an empty field is a row that was not shown"
-            )
-        return fields.to_numpy()
-
-    def grouped(self, query: str) -> Table:
-        """Queries in the order of their first rows, the rows of each in the order of the table."""
-        with self.told():
-            order = np.argsort(codes_of(self.ids(query))[0], kind="stable")
-        if (order == np.arange(order.size)).all():
-            return self
-        return replace(self, frame=self.frame[order], order=order)
-
-    def queries(
-        self,
-        query: str,
-        relevance: str,
-        sources: Mapping[str, str] = MappingProxyType({}),
-        position: str | None = None,
-        otherwise: str = FEATURES,
-    ) -> Queries:
-        """Queries with their label sources; the rows of a query are adjacent."""
-        with self.told():
-            return Queries(
-                self.numbers(relevance, otherwise),
-                ids=self.ids(query),
-                position=None if position is None else self.positions(position),
-                **{name: self.numbers(column, otherwise) for name, column in sources.items()},
-            )
-
-    def collection(
-        self,
-        query: str,
-        relevance: str,
-        features: Sequence[str] | None,
-        sources: Sequence[str] | Mapping[str, str] = (),
-        position: str | None = None,
-        weight: str | None = None,
-        document: str | None = None,
-        categorical: Sequence[str] = (),
-    ) -> Collection:
-        """Features, queries and label sources; as `read_table`, for rows that are grouped."""
-        for argument, given in (("features", features), ("sources", sources), ("categorical", categorical)):
-            if isinstance(given, str):
-                raise TypeError(f"{argument} is the string {given!r}: give a list, such as [{given!r}]")
-        by_name = dict(sources) if isinstance(sources, Mapping) else {name: name for name in sources}
-        for name in by_name:
-            check_new_source(name)
-        beside = [column for column in (position, weight, document) if column is not None]
-        used = [query, relevance, *by_name.values(), *beside]
-        names = [name for name in self.names if name not in used] if features is None else list(features)
-        for column in [*used, *names, *categorical]:
-            self.check(column)
-        if idle := [column for column in categorical if column not in names]:
-            raise ValueError(f"categorical has {shown(idle[0])}, which is no feature: leave it out")
-        if not names:
-            raise ValueError(
-                f"features is empty: {self.where} needs at least one column besides the query and the labels"
-            )
-        q = self.queries(query, relevance, by_name, position)
-        if weight is not None:
-            with self.told():
-                q = q.with_weight(self.numbers(weight))
-        documents = None if document is None else self.names_of(document)
-        categories = self.categories(names, categorical)
-        matrix = self.matrix(names, categories=categories)
-        return Collection(matrix, q, documents, tuple(names), categories)
-
-    def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
-        """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
-        return nullcontext() if self.path is None else naming_rows(self.row_name, rows)
-
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """Name the file in errors about its contents, and the row in those about a row."""
-        try:
-            with self.naming_rows():
-                yield
-        except (TypeError, ValueError) as error:
-            if self.path is None:
-                raise
-            said = str(error)
-            raise ValueError(said if str(self.path) in said else f"{self.path}: {said}") from None
-
-    def row_name(self, row: int) -> str:
-        """The words for a row: counted from 0 in a frame, from 1 below the header in a file."""
-        if self.path is None:
-            return f"row {row}"
-        return f"row {1 + int(row if self.order is None else self.order[row])} of {self.where}"
-
-    def _column(self, column: str) -> Any:
-        self.check(column)
-        return self.frame.get_column(column)
+            ranks = pd.to_numeric(given, errors="coerce")
+            text = (given.notna() & ranks.isna()).to_numpy()
+            if text.any() and ranks.notna().any():
+                name, row = self.called(column), int(text.argmax())
+                raise ValueError(
+                    f"{name} is {shown(given[row])} in {name.row(row)} and a number in other rows: give ranks in all "
+                    "rows or text in all; an empty field is a row that was not shown"
+                )
+            given = given if text.any() else ranks
+        return positions_of(self.called(column), given)
 
 
 def as_frame(name: str, X: Any) -> Any:
     """A pandas, polars or pyarrow table as a narwhals frame; None for anything else; raises if it is lazy."""
-    if X is None or isinstance(X, np.ndarray | list | tuple | dict):
+    if X is None or isinstance(X, np.ndarray | list | tuple | dict | str | Path):
         return None
     import narwhals as nw
 
@@ -448,58 +198,6 @@ def as_frame(name: str, X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def with_categories(name: str, X: Any, categories: Categories | None = None, unseen: str = "error") -> Any:
-    """A table with categorical columns as a pandas frame with these categories, or its own; anything else as it is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a row has a category that is not among these, unless `unseen` is ``"missing"``, or a column has categories
-        that held numbers in training.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> X = pl.DataFrame({"market": ["us", "de"]}, schema={"market": pl.Categorical})
-    >>> with_categories("X", X, {"market": ("de", "fr", "us")}).market.cat.codes.tolist()
-    [2, 0]
-
-    """
-    frame = as_frame(name, X)
-    if frame is None or frame.implementation.is_cudf():
-        return X
-    own = categories_in(frame)
-    chosen = own if categories is None else categories
-    if wrong := [column for column in own if column not in chosen]:
-        raise TypeError(
-            f"{name} has categories in the column {wrong[0]!r}, which held numbers in training: give numbers"
-        )
-    pandas = frame.implementation.is_pandas()
-    if not chosen or (pandas and all(_has_values(X[column], values) for column, values in chosen.items())):
-        return X
-    table, columns, found = Table(frame), {}, dict[Any, str]()
-    lost = found if check_unseen(unseen) == "missing" else None
-    for column in frame.columns:
-        if column in chosen:
-            columns[column] = codes_in(column, table.values(column), chosen[column], unseen=lost)
-        else:
-            columns[column] = X[column].array if pandas else table.numbers(column, "drop it")
-    warn_of_unseen(found)
-    return categorical_frame(columns, chosen)
-
-
-def _has_values(column: Any, values: Sequence[Any]) -> bool:
-    """Whether a pandas column has these categories, and whole ones as int64: XGBoost compares the types too."""
-    own = getattr(getattr(column, "cat", None), "categories", np.empty(0))
-    return own.tolist() == list(values) and (own.dtype.kind not in "iu" or own.dtype == np.int64)
-
-
-def remedy_of_index(name: str, frame: Any, column: Any) -> str:
-    """What helps where a column is a level of the index of a pandas frame; "" where it is not."""
-    index = getattr(frame.to_native(), "index", None)
-    return f"it is in the index; give {name}.reset_index()" if column in getattr(index, "names", ()) else ""
-
-
 def is_table(path: Path) -> bool:
     """Whether the suffix is one of CSV or Parquet.
 
@@ -513,21 +211,14 @@ def is_table(path: Path) -> bool:
 
 
 def _is_parquet(path: Path) -> bool:
-    """Whether the suffix is one of Parquet."""
     return path.suffix.lower() in PARQUET
-
-
-def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers among words that stand for a missing one."""
-    missing = is_missing(given) | np.array([str(word).strip().lower() in MISSING for word in given])
-    return np.where(missing, np.nan, given).astype(np.float64)
 
 
 def _read(path: Path, text: Iterable[str | None]) -> Any:
     """A file as a pandas frame; errors about its format name it."""
     check_file(path)
     try:
-        return _read_parquet(path) if _is_parquet(path) else _read_csv(path, text)
+        frame = _read_parquet(path) if _is_parquet(path) else _read_csv(path, text)
     except ImportError as error:
         missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy(missing)}") from None
@@ -536,6 +227,7 @@ def _read(path: Path, text: Iterable[str | None]) -> Any:
             raise
         what = "Parquet" if _is_parquet(path) else "CSV with a header"
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+    return frame
 
 
 def _read_parquet(path: Path) -> Any:
@@ -553,20 +245,41 @@ def _read_csv(path: Path, text: Iterable[str | None]) -> Any:
     """A CSV file; what pandas would mend without a word is an error."""
     import pandas as pd
 
-    zstd = path.suffix.lower() == ".zst"
-    opened: AbstractContextManager[Any] = nullcontext(path) if zstd else reading(path)
-    with opened as file:
+    with _opened(path) as file:
         names = pd.read_csv(file, header=None, nrows=1, dtype=str, **CSV).iloc[0].tolist()
         _check_names(names)
         kinds = {name: str for name in text if name in names}
-        if not zstd:
-            file.seek(0)
+        file.seek(0)
         frame = pd.read_csv(file, low_memory=False, na_values=[""], dtype=kinds, **CSV)
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise ValueError("rows have more cells than the header; name every column")
-    if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
-        raise ValueError(f"columns are separated by {found[0]!r}; separate them by commas")
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise ValueError("rows have more cells than the header; name every column")
+        if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
+            raise ValueError(f"columns are separated by {found[0]!r}; separate them by commas")
+        if len(names) > 1 and frame.iloc[:, -1].isna().any():
+            file.seek(0)
+            with suppress(csv.Error):  # of fields that are very long
+                _check_cells(io.TextIOWrapper(file, "utf-8-sig", newline=""), len(names))
     return frame
+
+
+def _opened(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """The bytes of a file, decompressed."""
+    if path.suffix.lower() != ".zst":
+        return reading(path)
+    import zstandard
+
+    with zstandard.open(path, "rb") as file:
+        return io.BytesIO(file.read())
+
+
+def _check_cells(lines: Iterable[str], n: int) -> None:
+    """Raise for a row with fewer than `n` cells, whose last ones pandas takes for missing."""
+    rows = (cells for cells in csv.reader(lines) if len(cells) > 1 or "".join(cells).strip())
+    for row, cells in enumerate(rows):  # 0 is the header
+        if len(cells) < n:
+            raise ValueError(
+                f"row {row} has {len(cells)} of {n} cells; complete it, or remove it where the file was cut off"
+            )
 
 
 def _check_names(names: Sequence[str]) -> None:

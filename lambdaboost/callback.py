@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, using
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.named_columns import NamedColumns
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.traps import Case, check_first_gradient, internals_of
 
@@ -68,8 +67,7 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
     if isinstance(queries, Queries):
         return measure.mean(scores, queries)
     if hasattr(scores, "predict"):
-        q = _queries_in(scores, queries, weight, measure)
-        return measure.mean(scores.predict(queries), q)
+        return mean_of(measure, scores, queries, weight)
     booster = calling_booster()
     with using(*UNSET if booster is None else caller(booster).threads):
         if group is not None:
@@ -129,15 +127,29 @@ def check_sources(reader: Any, q: Queries, data: Any) -> None:
     )
 
 
-def _queries_in(estimator: Any, X: Any, grades: Any, measure: Any) -> Queries:
-    """The queries of a frame, with what a measure reads, from the columns that the estimator names."""
-    columns = NamedColumns.of(estimator)
-    if columns.query_of_row("X", X) is None:
-        raise ValueError(
-            f"X has no column {columns.query!r}: a measure as scoring= needs a pandas or polars DataFrame with the "
-            "query of each row"
-        )
-    return columns.scored(X, grades, measure)
+def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **beside: Any) -> float:
+    """The mean of a measure of an estimator's scores; the queries are in the columns that it names, or given beside."""
+    q, _, rows = columns_of(estimator).labels(X, grades, strict=False, name="X", **beside)
+    lost = [source for source in measure.sources if source not in q.labels]
+    what = (
+        f"label source {lost[0]!r}: name the column in sources="
+        if lost
+        else "positions: name the column in position="
+    )
+    if lost or (getattr(measure, "reads_positions", False) and q.positions is None):
+        raise ValueError(f"X has no {what} of the ranker")
+    scores = estimator.predict(X)
+    return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
+
+
+def columns_of(estimator: Any) -> Columns:
+    """The columns that a ranker names, also as the last step of a pipeline or within a search."""
+    steps = getattr(estimator, "steps", None)
+    inner = steps[-1][1] if isinstance(steps, list) and steps else getattr(estimator, "estimator", None)
+    if inner is not None:
+        return columns_of(inner)
+    named = ("query", "sources", "position", "unseen")
+    return Columns(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
 
 
 # The booster that calls.

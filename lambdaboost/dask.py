@@ -27,9 +27,8 @@ from lambdaboost._checks import check_whole, saying
 from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost._warn import warn
 from lambdaboost._words import shown
-from lambdaboost.datasets import Collection
+from lambdaboost.datasets import Collection, Columns
 from lambdaboost.datasets.queries import check_distinct
-from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import LambdaRank, Objective
@@ -105,13 +104,13 @@ def train(
     rule = _read_objective(objective)
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
-    columns = {"query": query, "relevance": relevance, "sources": sources, "position": position}
-    read = partial(_read, columns=columns | {"weight": weight})
+    columns = Columns(query, relevance, sources, position, weight)
+    read = partial(_read, columns=columns)
     parts, held_out = _spread(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
     if valid is not None:
         check_whole("early_stopping", early_stopping)
-        like = client.submit(lambda part: (part.feature_names, part.categories), parts[0].collection).result()
-        read = partial(read, check=measure.per_query, like=like)
+        like = client.submit(columns.recorded, parts[0].collection).result()
+        read = partial(_read, columns=like, check=measure.per_query)
         held_out = [part.collection for part in _spread(client, rule, "valid", valid, read)]
     for found in parts[0].without_pair:
         if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
@@ -193,22 +192,16 @@ def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[
     return parts
 
 
-def _read(
-    name: str, frame: Any, columns: Mapping[str, Any], check: Any, like: Any = None
-) -> Collection | None:
+def _read(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
     """The queries of a partition, which pass `check` (scores, queries); None without rows.
 
-    An error during the training would come too late: the other workers would wait. Validation data have the features
-    and the categories of the training data, which are `like`.
+    An error during the training would come too late: the other workers would wait.
     """
     if not len(frame):
         return None
+    part = columns.read(frame.reset_index(drop=True), name=name)
     with saying(name):
-        table = Table.of(frame.reset_index(drop=True)).grouped(columns["query"])
-        part = table.collection(features=None if like is None else like[0], **columns)
         check(np.zeros(part.queries.n_documents), part.queries)
-        if like is not None and part.categories != like[1]:
-            raise ValueError("valid has other categories than frame: give both the same, in the same order")
     return part
 
 

@@ -18,14 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
 from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
@@ -47,22 +45,6 @@ RESERVED = frozenset({"metric"}).union(
 )
 UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
 LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
-
-
-def readable(X: Any) -> Any:
-    """Features in types that LightGBM reads: no lists, no numbers of pandas' Arrow types."""
-    if isinstance(X, pd.DataFrame):
-        arrow = [
-            name for name, kind in X.dtypes.items() if hasattr(kind, "pyarrow_dtype") and kind.kind in "biuf"
-        ]
-        return X.astype(dict.fromkeys(arrow, np.float64)) if arrow else X
-    if hasattr(X, "columns"):
-        return X
-    # scikit-learn 1.6 renamed the argument.
-    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
-    return check_array(
-        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
-    )
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -97,7 +79,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _title, _parameter_names = TITLE, PARAMETERS
     _lists = Beside(
         "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
     )
@@ -107,7 +89,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self,
         *,
         objective: Objective | str = LambdaRank(),
-        query: str = QID,
+        query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
         unseen: str = "error",
@@ -227,7 +209,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             one.check("eval_sources", feval or (), self.n_jobs)
         params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _dataset(*training[1:], **named)
+        data = _dataset(*training[1:4], **named)
         first_only = _lightgbm.is_true(params.get("first_metric_only", True))
         if first_only and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
             params["first_metric_only"] = True
@@ -237,7 +219,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             data,
             self.n_estimators,
             valid_sets=[
-                data if one is training else _dataset(*one[1:], reference=data, **named) for one in valid
+                data if one is training else _dataset(*one[1:4], reference=data, **named) for one in valid
             ],
             valid_names=eval_names,
             feval=feval,
@@ -251,7 +233,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         )
         is_named = hasattr(training.features, "columns") or feature_name != "auto"
         _lightgbm.take_over(self, booster, history, n_features, is_named)
-        self._note(objective, training.features)
+        self._note(objective, training.columns)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -418,10 +400,7 @@ def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np
 
 def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
     """The predictions of a `LambdaRanker`, bit for bit."""
-    X = readable(X)
-    # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.
-    polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
-    return booster.predict(X.to_numpy() if polars else X)
+    return booster.predict(X)
 
 
 def write(booster: Any, suffix: str) -> bytes:

@@ -16,7 +16,8 @@ from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost.callback import columns_of, mean_of
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
@@ -24,7 +25,7 @@ from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.base.objective import Objective, check_objective
-from lambdaboost.saving import columns_named, settings_of
+from lambdaboost.saving import fitted_by, settings_of
 from lambdaboost.traps import remedy
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -132,12 +133,13 @@ class Ranker:
         `sample_weight`.
         """
         measure = first_measure(getattr(self, "eval_metric", None))
-        return mean_of(self, measure, X, y, group=group, qid=qid, weight=sample_weight)
+        return mean_of(measure, self, X, y, group=group, qid=qid, weight=sample_weight)
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
-        return frame_for(self._fitted, X)
+        features = self._fitted.features_in(X)
+        return features if as_frame("X", X) is None else framed(features, self._fitted)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
@@ -194,8 +196,9 @@ class Ranker:
         if model is None or frame is None:
             return columns
         engine = engine_named(self._title.lower())
-        booster = engine.booster_of(model)
-        return columns_of_booster(columns, engine, booster, frame.columns, getattr(model, "_fitted", None))
+        first = fitted_by(columns, engine, engine.booster_of(model), frame.columns)
+        categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
+        return replace(first, categories=categories or None)
 
     def _documents(self, name: str, X: Any, y: Any, own: Beside, columns: Columns) -> Documents:
         """Documents as the engine takes them."""
@@ -204,8 +207,8 @@ class Ranker:
         data = columns.read(X, y, name=name, **beside)
         if start is not None and data.rows is not None:
             start = np.asarray(start)[data.rows]
-        features = framed(data.features, data.feature_names, data.categories)
-        return Documents(name, features, data.queries, start, columns.recorded(data))
+        fitted = columns.recorded(data)
+        return Documents(name, framed(data.features, fitted), data.queries, start, fitted)
 
     def _note(self, objective: Any, fitted: Columns) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
@@ -257,9 +260,13 @@ def attach_queries(data: Any, q: Queries) -> Any:
     return attach(data, position=q.positions, **sources)
 
 
-def framed(features: Any, names: Sequence[Any] | None, categories: Any) -> Any:
+def framed(features: Any, fitted: Columns) -> Any:
     """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
-    return features if names is None else categorical_frame(features, names, categories)
+    return (
+        features
+        if fitted.features is None
+        else categorical_frame(features, fitted.features, fitted.categories)
+    )
 
 
 def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from typing import Any
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import ENGINES, engine_named, engine_of, engine_version
 from lambdaboost._value import text_of
-from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
-from lambdaboost.datasets.tables import Table, as_frame
+from lambdaboost.datasets import Columns
+from lambdaboost.datasets.tables import as_frame
 from lambdaboost.native import read_objective
 from lambdaboost.objectives import Objective
 
@@ -36,22 +36,12 @@ class SavedModel:
 
         `unseen` is that of `LambdaRanker`, by default that of the saved one.
         """
-        params = self.about.get("params", {})
-        columns = NamedColumns.read(params.get("query", QID), params.get("sources"), params.get("position"))
-        engine = engine_named(self.about["engine"])
-        # Of a training on a `Collection`, whose booster has no names.
-        trained = self.about.get("columns", {}).get("features") or self.about.get("features")
-        names, found = trained or engine.feature_names(self.booster), names_in(X)
-        order = columns_named(engine, names or (), found or ())
-        features = columns.features(
-            X, order if trained or (order and set(order) <= set(found or ())) else None
-        )
-        if found and (categories := self.about.get("categories")):
-            named = columns_named(engine, categories, found)
-            values = dict(zip(named, categories.values(), strict=True))
-            table = Table(as_frame("X", features))
-            features = table.matrix(table.names, "drop it", values, unseen or params.get("unseen", "error"))
-        return engine.predict(self.booster, features, params)
+        params, engine = self.about.get("params", {}), engine_named(self.about["engine"])
+        columns, frame = Columns.of_record(self.about), as_frame("X", X)
+        if frame is not None and columns.features is None:  # of a stock booster
+            columns = fitted_by(columns, engine, self.booster, frame.columns)
+        columns = columns if unseen is None else replace(columns, unseen=unseen)
+        return engine.predict(self.booster, columns.features_in(X), params)
 
 
 def save(
@@ -99,7 +89,7 @@ def save(
 
     """
     path, booster = Path(path), in_use(model)
-    categories = getattr(model, "_fitted_categories", None)
+    fitted = getattr(model, "_fitted", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
         own = {name: value for name, value in settings_of(model).items() if name != "objective"}
@@ -116,7 +106,8 @@ def save(
             "LambdaRanker; save other estimators with joblib"
         )
     content = engine_named(engine).write(booster, path.suffix)
-    categories = categories or engine_named(engine).categories(booster)
+    columns = {} if fitted is None else fitted.record()
+    columns.setdefault("categories", engine_named(engine).categories(booster))
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description = {
         "engine": engine,
@@ -124,7 +115,7 @@ def save(
         "objective": text_of(rule),
         "params": dict(params or {}),
         "versions": versions | {engine: engine_version(engine)},
-        **({"categories": {name: list(values) for name, values in categories.items()}} if categories else {}),
+        **columns,
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
@@ -183,11 +174,16 @@ def in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def columns_named(engine: Any, names: Iterable[str], columns: Iterable[Any]) -> tuple[Any, ...]:
-    """The columns under which the features `names` of a model are in a table; a name itself if it is not there."""
-    exact = {column: column for column in columns}
+def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
+    """The columns with the features and categories of a booster, as far as a table has columns of their names."""
+    exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    return tuple(by_name.get(name, name) for name in names)
+    names = engine.feature_names(booster) or ()
+    known = columns.categories or engine.categories(booster)
+    categories = {by_name.get(name, name): values for name, values in known.items()}
+    features = tuple(by_name.get(name, name) for name in names)
+    found = features and set(features) <= set(exact)
+    return replace(columns, features=features if found else None, categories=categories)
 
 
 def settings_of(ranker: Any) -> dict[str, Any]:

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import SECOND, xgboost_name
+from lambdaboost.callback import SECOND, columns_of, xgboost_name
 from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets.columns import query_weights
-from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.arrays import query_weights
+from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
@@ -37,7 +37,6 @@ from lambdaboost.ranker import (
     Documents,
     Ranker,
     attach_queries,
-    categories_of,
     read_metrics,
 )
 from lambdaboost.saving import in_use
@@ -55,21 +54,6 @@ RESERVED = frozenset({"disable_default_eval_metric"}).union(
 )
 UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
 LEAST_LEAF = _xgboost.ALIASES["least leaf"]
-
-
-def readable(X: Any) -> Any:
-    """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
-    X = np.asarray(X) if isinstance(X, list) else X
-    if isinstance(X, np.ndarray):
-        return X.astype(np.float64) if _misread(X.dtype) else X
-    if isinstance(X, pd.DataFrame):
-        wrong = [name for name, kind in X.dtypes.items() if _misread(kind)]
-        return X.astype(dict.fromkeys(wrong, np.float64)) if wrong else X
-    return X
-
-
-def _misread(kind: Any) -> bool:
-    return isinstance(kind, np.dtype) and kind.kind in "iuf" and (not kind.isnative or kind.itemsize > 8)
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
@@ -106,7 +90,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _title, _parameter_names = TITLE, PARAMETERS
     _lists = Beside(
         *("eval_group", "eval_qid", "eval_sources", "eval_position"),
         *("sample_weight_eval_set", "base_margin_eval_set"),
@@ -117,7 +101,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         self,
         *,
         objective: Objective | str = LambdaRank(),
-        query: str = QID,
+        query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
         unseen: str = "error",
@@ -147,9 +131,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         objective = self.objective
         super().load_model(fname)
         self.objective = objective
-        self._note(self._objective_to_fit(), None)
-        self._fitted_columns = list(feature_names(self.get_booster()) or ()) or None
-        self._fitted_categories = categories(self.get_booster()) or None
+        booster = self.get_booster()
+        columns = replace(columns_of(self), features=feature_names(booster), categories=categories(booster))
+        self._note(self._objective_to_fit(), columns)
 
     def fit(
         self,
@@ -240,12 +224,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 callbacks=self._callbacks(metrics),
             )
         _xgboost.take_over(self, booster, history)
-        self._note(objective, training.features)
+        self._note(objective, training.columns)
         return self
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set."""
-        name, features, q, start = documents
+        name, features, q, start, fitted = documents
         data: Any = self._create_ltr_dmatrix(
             reference,
             features,
@@ -253,9 +237,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
             weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
-            base_margin=readable(start),
+            base_margin=None if start is None else np.asarray(start, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(categories_of(features)),
+            enable_categorical=self.enable_categorical or bool(fitted.categories),
             feature_types=self.feature_types,
             **more,
         )
@@ -289,7 +273,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
 def _weights(name: str, q: Queries) -> Any:
     """One weight for each query, as XGBoost takes them; None without any."""
-    return None if q.weight is None else query_weights(name, q.weight, q.sizes, q.n_documents)
+    return None if q.weight is None else query_weights(name, q.weight, q.sizes)
 
 
 def _is_own(text: str) -> bool:
@@ -414,14 +398,14 @@ def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np
     """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
     # By default up to the best round after early stopping, as XGBRanker predicts.
     up_to = (0, rounds or best_round(booster) or 0)
-    data = xgb.DMatrix(readable(features), feature_names=booster.feature_names)
+    data = xgb.DMatrix(features, feature_names=booster.feature_names)
     return np.asarray(booster.predict(data, output_margin=True, iteration_range=up_to))
 
 
 def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
     """The predictions of a `LambdaRanker` with these parameters, bit for bit."""
     # In place if XGBoost can, which rounds differently than with a DMatrix.
-    X, missing = readable(X), params.get("missing", np.nan)
+    missing = params.get("missing", np.nan)
     try:
         return booster.inplace_predict(X, missing=missing)
     except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models

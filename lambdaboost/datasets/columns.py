@@ -59,7 +59,7 @@ QUERY, LABEL = "qid", "label"  # the names of LETOR text, and the command line's
 
 
 class Labels(NamedTuple):
-    """Queries with their labels, the names of the documents, and the row of the table that each was; see `Collection`."""
+    """Queries with their labels, the names of the documents and, as of `Collection`, the row that each was."""
 
     queries: Queries
     documents: NDArray[np.str_] | None
@@ -165,14 +165,16 @@ class Columns:
 
     @classmethod
     def of_record(cls, about: Mapping[str, Any]) -> Columns:
-        """The columns in the description of a model; those that a later version may add are left out."""
+        """The columns in the description of a model; what a later version may add is left out."""
         known = {one.name for one in fields(cls)}
-        found = {name: value for name, value in about.items() if name in known}
-        return cls(**found)
+        found = {name: value for name, value in about.get("columns", {}).items() if name in known}
+        return cls(**{**found, "categories": about.get("categories", {})})
 
     def record(self) -> dict[str, Any]:
-        """The columns for the description of a model."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """The entries of the description of a model."""
+        columns = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "categories"}
+        categories = {name: list(values) for name, values in (self.categories or {}).items()}
+        return {"columns": columns} | ({"categories": categories} if categories else {})
 
     def recorded(self, data: Collection, n_features: int | None = None) -> Columns:
         """The columns for all further data, with the features and categories of the training data.
@@ -233,10 +235,14 @@ class Columns:
         table = self.open(data, name)
         beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
         features, names, categories = self._features(table, data)
-        q, documents, rows = self._labels(table, name, features.shape[0], y, **beside, strict=self.categories is None)
+        q, documents, rows = self._labels(
+            table, name, features.shape[0], y, **beside, strict=self.categories is None
+        )
         return Collection(features if rows is None else features[rows], q, documents, names, categories, rows)
 
-    def labels(self, data: Any, y: Any = None, *, strict: bool = True, name: str = "df", **beside: Any) -> Labels:
+    def labels(
+        self, data: Any, y: Any = None, *, strict: bool = True, name: str = "df", **beside: Any
+    ) -> Labels:
         """The queries of a table, a file or an array without the features; as `read`.
 
         Without `strict` the columns of sources, positions, weights and documents need not be there.

@@ -91,11 +91,7 @@ def open_table(data: Any, text: Iterable[str | None] = (), name: str = "df") -> 
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | os.PathLike):
-        path = Path(data)
-        if is_table(path):
-            table = Table.read(path, text)
-        else:
-            table = LetorTable(None, str(path), 1, whole=read_letor(path))
+        table = _read_file(Path(data), text)
     elif (frame := as_frame(name, data)) is not None:
         table = Table(frame, name)
     if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
@@ -103,6 +99,12 @@ def open_table(data: Any, text: Iterable[str | None] = (), name: str = "df") -> 
             f"{name if table is None else table.where} has no rows: give those of one query at least"
         )
     return table
+
+
+def _read_file(path: Path, text: Iterable[str | None]) -> Table:
+    return (
+        Table.read(path, text) if is_table(path) else LetorTable(None, str(path), 1, whole=read_letor(path))
+    )
 
 
 def fitted_to(table: LetorTable, n: int, warns: bool = False) -> LetorTable:

@@ -18,9 +18,10 @@ from lambdaboost._installed import ENGINES, engine_named, engine_version, first_
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.columns import QUERY, Columns
 from lambdaboost.datasets.digest import digest_of
-from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank
@@ -199,7 +200,7 @@ def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: 
     if isinstance(train, Collection):
         if isinstance(y, Collection) and valid is None:
             y, valid = None, y
-        unused = {"y": y, **beside, "sample_weight": weight, "query": None if query == QID else query}
+        unused = {"y": y, **beside, "sample_weight": weight, "query": None if query == QUERY else query}
         if has := [name for name, value in unused.items() if value is not None]:
             raise TypeError(
                 f"train is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
@@ -213,16 +214,16 @@ def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: 
     by_name = columns is None or isinstance(columns, str) or all(isinstance(one, str) for one in columns)
     by_name = by_name and not hasattr(sources, "columns")  # the columns of a frame are no names of others
     at = isinstance(position, str)
-    named = NamedColumns.read(query, sources if by_name else None, position if at else None)
-    arrays = None if by_name else sources, None if at else position
-    data = named.collection("train", train, y, *beside.values(), *arrays, weight=weight)
+    named = Columns(query, sources=(sources or ()) if by_name else (), position=position if at else None)
+    arrays = {"sources": None if by_name else sources, "position": None if at else position, "weight": weight}
+    data = named.read(train, y, name="train", **beside, **arrays)
     if isinstance(valid, tuple | list) and len(valid) == 2:
-        if names_in(valid[0], "valid") is None:
+        if as_frame("valid", valid[0]) is None:
             raise TypeError(
                 "valid is an array without its queries, since group= and qid= are those of train: give tables with a "
                 "column of queries, or both parts as Collections"
             )
-        valid = named.collection("valid", *valid, like=data)
+        valid = named.recorded(data).read(*valid, name="valid")
     return data, check_part("valid", valid)
 
 

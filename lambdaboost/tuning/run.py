@@ -20,7 +20,7 @@ from lambdaboost._files import check_place
 from lambdaboost._installed import package
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.columns import QUERY
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.tuning import training
@@ -62,7 +62,7 @@ def tune(
     y: Any = None,
     *,
     valid: Any = None,
-    query: str = QID,
+    query: str = QUERY,
     sources: Any = None,
     position: Any = None,
     group: Any = None,

@@ -175,15 +175,15 @@ def in_use(model: Any) -> Any:
 
 
 def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
-    """The columns with the features and categories of a booster, as far as a table has columns of their names."""
+    """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
     exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    names = engine.feature_names(booster) or ()
+    default = tuple(map(engine.UNNAMED.format, range(engine.importance(booster).size)))
+    names = engine.feature_names(booster) or (default if set(default) <= set(exact) else ())
     known = columns.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
     features = tuple(by_name.get(name, name) for name in names)
-    found = features and set(features) <= set(exact)
-    return replace(columns, features=features if found else None, categories=categories)
+    return replace(columns, features=features or None, categories=categories)
 
 
 def settings_of(ranker: Any) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _columns(
     **names: str | None,
 ) -> Any:
     """The options of the columns as one value, which is imported only now."""
-    from lambdaboost.cli.columns import Columns
+    from lambdaboost.cli.columns import parse_columns
 
     named = {name: value for name, value in names.items() if value}
-    return Columns.parse(source, drop, categorical=categorical, n_features=features or None, **named)
+    return parse_columns(source, drop, categorical, n_features=features or None, **named)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 from lambdaboost.cli import model_file
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import naming_file, parse_columns
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.cli.measuring import (
     Figures,
@@ -18,8 +19,7 @@ from lambdaboost.cli.measuring import (
     read_scores,
     remark,
 )
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.data_file import as_grouped
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.evaluation import Measure, from_run, parse, read_trec_qrels, read_trec_run
 from lambdaboost.evaluation.naming import default_measures
 
@@ -40,7 +40,7 @@ def run(
     if trec_run is not None or qrels is not None:
         others = {"FILE": file, "--scores": scores, "--model": model}
         mixed = [name for name, path in others.items() if path is not None]
-        mixed += ["an option of columns"] if columns != Columns() else []
+        mixed += ["an option of columns"] if columns != parse_columns() else []
         if mixed:
             raise ValueError(f"{', '.join(mixed)} cannot be combined with --run and --qrels: omit it")
         if trec_run is None or qrels is None:
@@ -64,7 +64,7 @@ def run(
 
 
 def _of_run(run: Path, qrels: Path, measures: tuple[Measure, ...]) -> tuple[Queries, Figures]:
-    check_columns(measures, Columns())
+    check_columns(measures, parse_columns())
     with ERR.status("reading …"):
         scores, q, _ = from_run(read_trec_qrels(qrels), read_trec_run(run))
     # Not shuffled: rows are in the order in which trec_eval ranks ties.
@@ -85,7 +85,8 @@ def _of_file(
     with ERR.status("reading …"):
         columns, data = model_file.label_columns(options, models, file)
         check_columns(measures, columns)
-        q = columns.queries(data)
-    given = None if scores is None else as_grouped(data, read_scores(scores, q.n_documents, file))
-    s = models[0].scored(data) if given is None else given
-    return q, figures_of(measures or default_measures(q), s, q, seed, data.naming_rows)
+        q, _, rows = columns.labels(data)
+    s = models[0].scored(data) if scores is None else read_scores(scores, q.n_documents, file)
+    s = s if rows is None else s[rows]
+    naming = partial(naming_file, file, rows)
+    return q, figures_of(measures or default_measures(q), s, q, seed, naming)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import saying
 from lambdaboost._words import counted, shown
-from lambdaboost.cli.columns import Columns, naming_option
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.cli.columns import naming_file, naming_option
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.evaluation.comparison.table import Table
 
@@ -34,7 +33,7 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 
 def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any = None) -> None:
     """Raise if the objective or a measure needs a label source or positions, and no column is given for them."""
-    known = ["relevance", *(source.name for source in columns.sources)]
+    known = ["relevance", *columns.sources]
     askers = {} if objective is None else {f"--objective {objective!r}": objective}
     for option, asker in (askers | {f"--measure {measure!r}": measure for measure in measures}).items():
         for source in asker.sources:
@@ -50,10 +49,12 @@ def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any 
             )
 
 
-def check_evaluated(option: str, q: Queries, file: DocumentFile, measures: Iterable[Measure]) -> None:
-    """Raise before a training if a measure refuses the labels or the positions of a file."""
+def check_evaluated(
+    option: str, q: Queries, file: Path, rows: NDArray[np.int64] | None, measures: Iterable[Measure]
+) -> None:
+    """Raise before a training if a measure refuses the labels or the positions of a file, whose `rows` they are."""
     for measure in dict.fromkeys(measures):
-        with saying(f"{option} with --measure {measure!r}"), file.naming_rows():
+        with saying(f"{option} with --measure {measure!r}"), naming_file(file, rows):
             for source in measure.sources:
                 q.source(source, allow_negative=measure.allows_negative)
             measure(np.zeros(q.n_documents), q)

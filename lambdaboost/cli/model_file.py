@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from lambdaboost import saving
 from lambdaboost._installed import ENGINES, engine_named
-from lambdaboost.cli.columns import Columns, Source
+from lambdaboost.cli.columns import options_of
 from lambdaboost.cli.console import note
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets import Columns
+from lambdaboost.datasets.columns import LABEL
+from lambdaboost.datasets.letor_table import LetorTable
+from lambdaboost.datasets.tables import Table
 
 
 @dataclass(frozen=True)
@@ -41,43 +44,27 @@ class LoadedModel:
             )
         return scores
 
-    def scored(self, file: DocumentFile) -> NDArray[np.floating]:
-        """The scores of a file, shape (n_documents,)."""
-        return self.scores(self.matrix(file))
-
-    def matrix(self, file: DocumentFile) -> Any:
-        """The features of the model."""
+    def scored(self, file: Table) -> NDArray[np.floating]:
+        """The scores of a file in the order of its rows, shape (n_documents,)."""
         columns = self.columns_in(file)
         n, found = self.engine.importance(self.booster).size, len(columns.feature_names(file))
         if found != n:
-            options = "--drop, --source, --position, --query and --label"
-            used = "" if self.columns == Columns() else f", without those of {options},"
             raise ValueError(
-                f"{file.path}{used} has {found} features, {self.path} needs {n}: give a file of the same data, "
-                "or exclude other columns with --drop"
+                f"{file.where} has {found} features, {self.path} needs {n}: give a file of the same data, or exclude "
+                "other columns with --drop, --source, --position, --query and --label"
             )
-        return columns.matrix(file)
+        return self.scores(columns.features_in(file))
 
-    def columns_in(self, file: DocumentFile) -> Columns:
+    def columns_in(self, file: Table) -> Columns:
         """The columns in a file: for a plain model by name if both have names, else in order."""
-        if "columns" in self.about:
-            return self.columns
-        if file.letor:  # in which the last features may not occur
-            lacking = self.engine.importance(self.booster).size - len(self.columns.feature_names(file))
-            return (
-                replace(self.columns, n_features=len(file.names) + lacking) if lacking > 0 else self.columns
-            )
-        names = self.engine.feature_names(self.booster) or self.about.get("features")
-        default = default_names(self.engine, self.booster)
-        if names is None and set(default) <= set(file.names):
-            names = default
-        if names is None:
-            return self.columns
-        values = self.columns.categories
-        named = saving.columns_named(self.engine, values, file.names)
-        categories = dict(zip(named, values.values(), strict=True))
-        features = saving.columns_named(self.engine, names, file.names)
-        return replace(self.columns, features=features, categories=categories)
+        columns = self.columns
+        if columns.features is not None:
+            return columns
+        if not isinstance(file, LetorTable):
+            return saving.fitted_by(columns, self.engine, self.booster, file.names)
+        lacking = self.engine.importance(self.booster).size - len(columns.feature_names(file))
+        # The last features may not occur.
+        return replace(columns, n_features=file.n_features + lacking) if lacking > 0 else columns
 
 
 def default_names(engine: Any, booster: Any) -> tuple[str, ...]:
@@ -99,51 +86,54 @@ def load(path: Path, options: Columns) -> LoadedModel:
     if not saving.beside(path).exists():
         return _plain(path, options)
     saved = saving.load(path)
-    if options.dropped:
+    if options.drop:
         raise ValueError(
             f"--drop does not apply to {path}: {saving.beside(path).name} records its columns; omit --drop"
         )
-    read = Columns.recorded(saved.about)
-    if "columns" not in saved.about:  # written by lambdaboost.save
+    read = Columns.of_record(saved.about)
+    if "columns" not in saved.about:  # of a stock booster
         read = replace(options, categories=read.categories)
-    read = replace(
-        read,
-        query=options.query or read.query,
-        label=options.label or read.label,
-        unseen=options.unseen or read.unseen,
-    )
-    return LoadedModel(path, saved.booster, read, saved.about)
+    given = _given(options, ("query", "label", "unseen"))
+    return LoadedModel(path, saved.booster, replace(read, **given), saved.about)
 
 
-def label_columns(
-    options: Columns, models: Sequence[LoadedModel], file: Path
-) -> tuple[Columns, DocumentFile]:
+def _given(options: Columns, names: Sequence[str]) -> dict[str, Any]:
+    """Those of the options that differ from their defaults."""
+    default = Columns(label=LABEL)
+    return {
+        name: value
+        for name in names
+        if (value := getattr(options, name)) not in (getattr(default, name), None)
+    }
+
+
+def label_columns(options: Columns, models: Sequence[LoadedModel], file: Path) -> tuple[Columns, Table]:
     """The columns of labels in a file, and the file: those of the options, else those of the models' training."""
-    found: dict[str, tuple[Source, LoadedModel]] = {}
+    found: dict[str, tuple[str, LoadedModel]] = {}
     for model in models:
-        own = model.columns
-        options = replace(
-            options,
-            query=options.query or own.query,
-            label=options.label or own.label,
-            n_features=max(options.n_features or 0, own.n_features or 0) or None,
-        )
-        for source in own.sources if not options.sources else ():
-            other, of = found.setdefault(source.name, (source, model))
-            if other != source:
+        own = replace(model.columns, **_given(options, ("query", "label")))
+        n_features = max(options.n_features or 0, own.n_features or 0) or None
+        options = replace(options, query=own.query, label=own.label or LABEL, n_features=n_features)
+        for text in options_of(own) if not options.sources else ():
+            name = text.partition("=")[0]
+            other, of = found.setdefault(name, (text, model))
+            if other != text:
                 raise ValueError(
-                    f"--model {model.path} was trained with {source}, --model {of.path} with {other}: "
-                    f"choose one for the evaluation, such as --source {source}"
+                    f"--model {model.path} was trained with {text}, --model {of.path} with {other}: "
+                    f"choose one for the evaluation, such as --source {text}"
                 )
-    recorded = tuple(source for source, _ in found.values() if source.column != options.label)
-    columns = replace(options, sources=options.sources or recorded)
-    text = [column for own in (columns, *(model.columns for model in models)) for column in own.text]
-    data = columns.opened(file, text)
+    names = {name: of.columns.sources[name] for name, (_, of) in found.items()}
+    if not options.sources:  # a model's source may be the label of an evaluation
+        kept = {name: column for name, column in names.items() if column != options.label}
+        rates = [name for name in kept if name in found[name][1].columns.rates]
+        options = replace(options, sources=kept, rates=rates)
+    data = options.open(file, text=[text for model in models for text in model.columns.text])
+    assert data is not None
     for name in ("position", "weight", "document"):  # which other data may not have
         recorded_as = [getattr(model.columns, name) for model in models]
         there = next((column for column in recorded_as if column in data.names), None)
-        columns = replace(columns, **{name: getattr(options, name) or there})  # type: ignore[arg-type]
-    return columns, data
+        options = replace(options, **{name: getattr(options, name) or there})  # type: ignore[arg-type]
+    return options, data
 
 
 def _plain(path: Path, options: Columns) -> LoadedModel:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from lambdaboost._files import replacing
 from lambdaboost.cli import model_file
-from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR
 from lambdaboost.cli.model_file import LoadedModel
-from lambdaboost.datasets.data_file import open_data
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets import Columns
+from lambdaboost.datasets.tables import Table
 
 
 def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
     """Write one score per line."""
     loaded = model_file.load(model, columns)
     with ERR.status("reading …"):
-        data = open_data(file, loaded.columns.text)
+        data = loaded.columns.open(file)
+    assert data is not None
     if out is None:
         sys.stdout.writelines(_lines(loaded, data))
         return
@@ -27,6 +27,6 @@ def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
         written.writelines(text.encode() for text in _lines(loaded, data))
 
 
-def _lines(model: LoadedModel, data: DocumentFile) -> Iterator[str]:
+def _lines(model: LoadedModel, data: Table) -> Iterator[str]:
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
     return (f"{score!s}\n" for score in model.scored(data))

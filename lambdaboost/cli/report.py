@@ -14,15 +14,14 @@ from lambdaboost._files import sha256
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, plain
 from lambdaboost.cli import model_file
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import options_of
 from lambdaboost.cli.console import ERR, note, tell
 from lambdaboost.cli.files import Named
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures, read_scores
 from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.data_file import as_grouped
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets import Columns, Queries
+from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.naming import default_measures
@@ -51,8 +50,8 @@ class Ranked:
         facts |= {
             name: value for name, value in about.items() if name not in HIDDEN and value not in (None, {})
         }
-        facts |= {"dropped columns": columns.dropped} if columns.dropped else {}
-        return facts | ({"label sources, not features": columns.sources} if columns.sources else {})
+        facts |= {"dropped columns": columns.drop} if columns.drop else {}
+        return facts | ({"label sources, not features": options_of(columns)} if columns.sources else {})
 
 
 def run(
@@ -77,15 +76,19 @@ def run(
     if not has_matplotlib():
         note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
     with ERR.status("measuring …"):
-        q = labels.queries(data)
+        q, documents, of_file = labels.labels(data)
+        of_file = np.arange(q.n_documents) if of_file is None else of_file
         # Ties in random order, so that a file sorted by grade has no advantage.
         rows = q.shuffled_rows(seed)
         shuffled = q.reordered(rows)
-        ranked = [Ranked(n.name, n.path, loaded.scored(data), loaded) for n, loaded in models.items()]
+        ranked = [
+            Ranked(n.name, n.path, loaded.scored(data)[of_file], loaded) for n, loaded in models.items()
+        ]
         for named in scores:
-            values = as_grouped(data, read_scores(named.path, q.n_documents, file))
-            ranked.append(Ranked(named.name, named.path, values))
-        check_evaluated("FILE", q, data, measures or default_measures(q))
+            values = read_scores(named.path, q.n_documents, file)
+            ranked.append(Ranked(named.name, named.path, values[of_file]))
+        names = np.array([f"row {1 + row}" for row in of_file]) if documents is None else documents
+        check_evaluated("FILE", q, file, of_file, measures or default_measures(q))
         ranked.sort(key=lambda r: r.name != baseline)  # stable: without one, the first
         loaded_models = {r.name: r.model for r in ranked if r.model}
         facts = {"Measured on": file.name, "SHA-256": sha256(file), "Order of ties": f"seed {seed}"}
@@ -98,8 +101,8 @@ def run(
             },
             diagnostics=_pictures(curves),
             importance={name: _importance(m, data) for name, m in loaded_models.items()},
-            segments={name: segment_of_queries(data, name, q) for name in segment},
-            documents=_document_names(labels, data, q.n_documents)[rows],
+            segments={name: segment_of_queries(data, name, q, of_file) for name in segment},
+            documents=names[rows],
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -120,26 +123,19 @@ def _check_names(systems: Sequence[Named], baseline: str | None) -> None:
 def _model(named: Named, options: Columns) -> LoadedModel:
     """Load the model; --drop is for plain models only."""
     described = beside(named.path).exists()
-    return model_file.load(named.path, replace(options, dropped=()) if described else options)
+    return model_file.load(named.path, replace(options, drop=()) if described else options)
 
 
-def _importance(model: LoadedModel, file: DocumentFile) -> dict[str, float]:
+def _importance(model: LoadedModel, file: Table) -> dict[str, float]:
     """The total gain of each feature of a model."""
     names = model.columns_in(file).feature_names(file)
     return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
-def _document_names(columns: Columns, file: DocumentFile, n: int) -> NDArray[np.str_]:
-    """Names of the documents, or row numbers from 1 if they have none."""
-    if (names := columns.documents(file)) is not None:
-        return names
-    return as_grouped(file, np.array([f"row {row}" for row in range(1, n + 1)]))
-
-
-def segment_of_queries(file: Any, name: str, q: Queries) -> NDArray[Any]:
+def segment_of_queries(file: Table, name: str, q: Queries, rows: NDArray[np.int64]) -> NDArray[Any]:
     """The value of a column in each query; raises ValueError if a text differs within a query."""
     file.check(name, f"--segment {plain(name)}")
-    values = file.values(name)
+    values = file.values(name)[rows]
     first = values[q.offsets[:-1]]
     same = (values == first[q.query_of_row]) | ((values != values) & (first != first)[q.query_of_row])
     if same.all():

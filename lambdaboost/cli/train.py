@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._files import sha256
 from lambdaboost._installed import engine_named
-from lambdaboost.cli.columns import Columns, naming_option
+from lambdaboost.cli.columns import naming_file, naming_option
 from lambdaboost.cli.console import ERR, bar_of_rounds, note, print_table, tell
 from lambdaboost.cli.files import check_suffix
 from lambdaboost.cli.measuring import (
@@ -25,8 +25,7 @@ from lambdaboost.cli.measuring import (
     parse_measures,
     remark,
 )
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets import Collection, Columns
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
@@ -67,14 +66,17 @@ def run(
     given = {"train": train, "valid": valid, "test": test}
     paths = {name: path for name, path in given.items() if path is not None}
     with ERR.status("reading …"):
-        parts, columns, files = read_parts(paths, columns)
+        parts, columns = read_parts(paths, columns)
     measures = measures or _defaults(parts)
     for part in ("valid", "test"):
         if part in parts:
             also = [watched] if watched and part == "valid" else []
-            check_evaluated(f"--{part}", parts[part].queries, files[part], (*measures, *also))
+            check_evaluated(
+                f"--{part}", parts[part].queries, paths[part], parts[part].rows, (*measures, *also)
+            )
 
-    with files["train"].naming_rows(parts["train"].queries.shuffled_rows(seed)):
+    shuffled = parts["train"].queries.shuffled_rows(seed)
+    with naming_file(train, parts["train"].rows, shuffled):
         read = _read_in_training(parts, rule, watched, measures)
         booster, seconds, history = _trained(
             chosen, rule, params, rounds, watched, early_stopping, read, seed
@@ -150,16 +152,15 @@ def _value(text: str) -> Any:
     return text
 
 
-def read_parts(paths: Mapping[str, Path], columns: Columns) -> tuple[Parts, Columns, dict[str, DocumentFile]]:
-    """Each part by name, the columns determined by the first one, and the files of the parts."""
+def read_parts(paths: Mapping[str, Path], columns: Columns) -> tuple[Parts, Columns]:
+    """Each part by name, and the columns with the features of the first one."""
     parts: Parts = {}
-    files: dict[str, DocumentFile] = {}
     for name, path in paths.items():
-        files[name] = columns.opened(path)
-        parts[name] = columns.collection(files[name])
+        table = columns.open(path)
+        parts[name] = columns.read(table)
         if len(parts) == 1:
-            columns = columns.fixed_by(files[name], parts[name])
-    return parts, columns, files
+            columns = columns.recorded(parts[name], table)
+    return parts, columns
 
 
 def scores_of(engine: Any, booster: Any, data: Collection) -> NDArray[np.floating]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from lambdaboost._files import replacing
 from lambdaboost._installed import engine_named, installed
-from lambdaboost.cli.columns import Columns, naming_option
+from lambdaboost.cli.columns import naming_option
 from lambdaboost.cli.console import ERR, StoppedButWrote, note
 from lambdaboost.cli.files import check_suffix, engine_of_suffix
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
 from lambdaboost.cli.train import data_facts, parse_params, read_parts
+from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import NDCG
 from lambdaboost.saving import beside
 from lambdaboost.tuning import Stopped, Tuned
@@ -50,10 +51,10 @@ def run(
         check_columns((), columns, candidate.objective)
     paths = {"train": train} | ({} if valid is None else {"valid": valid})
     with ERR.status("reading …"):
-        parts, columns, files = read_parts(paths, columns)
+        parts, columns = read_parts(paths, columns)
         for name, option in (("train", "TRAIN"), ("valid", "--valid")):
             if name in parts:
-                check_evaluated(option, parts[name].queries, files[name], measures)
+                check_evaluated(option, parts[name].queries, paths[name], parts[name].rows, measures)
 
     def write(tuned: Tuned) -> None:
         data = {name: data_facts(path, parts[name]) for name, path in paths.items()}
@@ -94,6 +95,6 @@ def reading_of(paths: dict[str, Path], columns: Columns) -> str:
     lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items()]
     both = "Collection.concat([train.without_ids(), valid.without_ids()])"
     return (
-        "from lambdaboost.cli.columns import Columns, Source\nfrom lambdaboost.datasets import Collection\n\n"
+        "from lambdaboost.datasets import Collection, Columns\n\n"
         f"columns = {columns!r}\n{''.join(lines)}data = {both if 'valid' in paths else 'train'}\n"
     )

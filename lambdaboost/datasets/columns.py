@@ -89,8 +89,8 @@ class Columns:
         Columns to leave out.
     rates : list of str
         The sources that hold counts of clicks, which become rates by `click_rate`.
-    unseen : "error" or "missing"
-        What a category is that training did not have; ``"missing"`` warns once, with counts.
+    unseen : "error" or "missing", optional
+        What a category is that training did not have: by default an error; ``"missing"`` warns once, with counts.
     categories : dict of str to sequence, optional
         The values of the categorical features in training; None before.
     n_features, sparse : optional
@@ -124,7 +124,7 @@ class Columns:
     features: Sequence[Any] | None = None
     drop: Sequence[str] = ()
     rates: Sequence[str] = ()
-    unseen: str = "error"
+    unseen: str | None = None
     categories: Categories | None = None
     n_features: int | None = None
     sparse: bool | None = None
@@ -152,7 +152,7 @@ class Columns:
             check_new_source(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column")
-        check_unseen(self.unseen)
+        check_unseen(self.unseen or "error")
         own = [column for _, column in self._own()]
         used = [*own, *dict.fromkeys(self.drop), *dict.fromkeys(self.categorical)]
         if twice := next((column for column in used if used.count(column) > 1), None):
@@ -176,29 +176,34 @@ class Columns:
         categories = {name: list(values) for name, values in (self.categories or {}).items()}
         return {"columns": columns} | ({"categories": categories} if categories else {})
 
-    def recorded(self, data: Collection, n_features: int | None = None) -> Columns:
+    def recorded(self, data: Collection, table: Table | None = None) -> Columns:
         """The columns for all further data, with the features and categories of the training data.
 
-        `n_features` is the number of columns of LETOR text.
+        `table` is what they were read from, if that may be LETOR text.
         """
-        sparse = None if n_features is None else not isinstance(data.features, np.ndarray)
+        letor = isinstance(table, LetorTable)
+        n_features = max(table.n_features, self.n_features or 0) if isinstance(table, LetorTable) else None
+        sparse = not isinstance(data.features, np.ndarray) if letor else None
         return replace(
             self,
             features=data.feature_names,
             categories=dict(data.categories),
             categorical=(),
-            drop=(),
             n_features=n_features,
             sparse=sparse,
         )
+
+    @property
+    def text(self) -> tuple[str | None, ...]:
+        """The columns that are text in CSV, also where they look like numbers."""
+        return (self.query, self.position, self.document, *self.categorical, *(self.categories or ()))
 
     def open(self, data: Any, name: str = "df", text: Sequence[str | None] = ()) -> Table | None:
         """A table or a file, opened once for several readings; None for an array.
 
         Messages call a table `name`; the columns `text` of CSV are no numbers, besides those that these columns name.
         """
-        own = (self.query, self.position, self.document, *self.categorical, *(self.categories or ()), *text)
-        return open_table(data, own, name)
+        return open_table(data, (*self.text, *text), name)
 
     def read(
         self,
@@ -406,6 +411,7 @@ class Columns:
                 f"query: {name} is an array: give its queries as group= or qid=, or a table with a column"
             )
         table.check(self.query, "query")
+        return None, None
 
     def _features(self, table: Table | None, data: Any) -> tuple[Any, tuple[Any, ...] | None, Categories]:
         """The features, their names and the values of their categories."""
@@ -413,7 +419,7 @@ class Columns:
             return feature_array(data), None, {}
         if isinstance(table, LetorTable) and self.n_features is not None:
             table = fitted_to(table, self.n_features)
-        names = self._names(table)
+        names = self.feature_names(table)
         if isinstance(table, LetorTable):
             if self.categorical:
                 raise ValueError(f"categorical is for tables, but {table.where} is LETOR text: leave it out")
@@ -450,7 +456,7 @@ class Columns:
         warn_of_unseen(lost or {})
         return np.column_stack(found)
 
-    def _names(self, table: Table) -> tuple[Any, ...]:
+    def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""
         names = table.names
         if self.features is not None:

@@ -128,12 +128,10 @@ class Table:
         if words is not None and (self.csv or not words.any()):
             import pandas as pd
 
-            missing = is_missing(given)
+            missing, numbers = is_missing(given), pd.Series(given)
             if self.csv:
                 missing |= np.array([str(word).strip().lower() in MISSING for word in given])
-            found = pd.to_numeric(pd.Series(np.where(missing, None, given)), errors="coerce").to_numpy(
-                np.float64
-            )
+            found = pd.to_numeric(numbers.mask(missing), errors="coerce").to_numpy(np.float64)
             wrong = np.isnan(found) & ~missing
             if not wrong.any():
                 return found
@@ -266,7 +264,7 @@ def _opened(path: Path) -> AbstractContextManager[IO[bytes]]:
     """The bytes of a file, decompressed."""
     if path.suffix.lower() != ".zst":
         return reading(path)
-    import zstandard
+    import zstandard  # type: ignore[import-not-found]
 
     with zstandard.open(path, "rb") as file:
         return io.BytesIO(file.read())

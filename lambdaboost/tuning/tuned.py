@@ -11,6 +11,7 @@ from typing import Any
 
 from lambdaboost._installed import SUFFIXES, engine_named, engine_of
 from lambdaboost._value import text_of
+from lambdaboost.datasets import Columns
 from lambdaboost.native import NativeObjective
 from lambdaboost.saving import save
 from lambdaboost.tuning.request import Request
@@ -63,7 +64,9 @@ class Tuned:
         """
         tuning = {"verdict": self.verdict, "settings": len(self.trials)}
         further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": tuning}
-        further |= {name: self.data[name] for name in ("features", "categories") if self.data.get(name)}
+        if self.data["features"]:
+            read = Columns(features=self.data["features"], categories=self.data["categories"])
+            further |= read.record()
         save(
             self.booster,
             path,

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
 from lambdaboost._lightgbm import is_constructed, rows_of_parent
-from lambdaboost.datasets.arrays import grades_of, labels_of
+from lambdaboost.datasets.arrays import labels_of
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.datasets.tables import grades_of
 
 ATTRIBUTE = "lambdaboost_attached"
 # What LightGBM makes of the positions of a stock Dataset: numbers in the order in which they first occur.

@@ -262,11 +262,8 @@ def attach_queries(data: Any, q: Queries) -> Any:
 
 def framed(features: Any, fitted: Columns) -> Any:
     """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
-    return (
-        features
-        if fitted.features is None
-        else categorical_frame(features, fitted.features, fitted.categories)
-    )
+    names, categories = fitted.features, fitted.categories
+    return features if names is None else categorical_frame(features, names, categories or {})
 
 
 def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:

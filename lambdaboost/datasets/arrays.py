@@ -86,28 +86,6 @@ def feature_array(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), **{finite: False})
 
 
-def grades_of(label: Any) -> NDArray[np.float32]:
-    """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
-    given = array_of(label.to_numpy() if hasattr(label, "columns") and hasattr(label, "to_numpy") else label)
-    return labels_of("label", given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given)
-
-
-def sources_by_name(sources: Any) -> dict[Any, Any]:
-    """Label sources by name, from a mapping or from the columns of a pandas, polars or pyarrow table."""
-    if sources is None:
-        return {}
-    if hasattr(sources, "items"):  # a pandas frame has them too
-        return dict(sources.items())
-    if hasattr(sources, "columns") and hasattr(sources, "shape"):
-        import narwhals as nw
-
-        frame = nw.from_native(sources)
-        return {name: frame[name].to_native() for name in frame.columns}
-    raise TypeError(
-        f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
-    )
-
-
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
     given = array_of(values)

@@ -32,11 +32,9 @@ from lambdaboost._words import listed, plain, shown
 from lambdaboost.datasets.arrays import (
     codes_of,
     feature_array,
-    grades_of,
     labels_of,
     query_ids,
     sizes_of,
-    sources_by_name,
     weights_of,
 )
 from lambdaboost.datasets.categories import (
@@ -53,7 +51,7 @@ from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.letor_table import LetorTable, fitted_to, open_table, with_storage
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets.tables import Table, WrongType, grades_of, sources_by_name
 
 QUERY, LABEL = "qid", "label"  # the names of LETOR text, and the command line's defaults
 
@@ -408,7 +406,8 @@ class Columns:
             return None, sizes_of(group, n)
         if table is None:
             raise ValueError(
-                f"query: {name} is an array: give its queries as group= or qid=, or a table with a column"
+                f"query: {name} has no column {shown(self.query)}: give a table with it, or the queries as group= or "
+                "qid="
             )
         table.check(self.query, "query")
         return None, None
@@ -436,7 +435,7 @@ class Columns:
             categories = categories_in(table, named)
             categories = {column: categories[column] for column in names if column in categories}
         elif wrong := [c for c in categories_in(table) if c in names and c not in categories]:
-            raise TypeError(
+            raise WrongType(
                 f"{table.where} has categories in the column {shown(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )

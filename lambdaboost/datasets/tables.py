@@ -18,16 +18,19 @@ from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import array_of, is_missing, query_ids
+from lambdaboost.datasets.arrays import array_of, is_missing, labels_of, query_ids
 from lambdaboost.datasets.positions import Positions, positions_of
 
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
-# Numbers are parsed to the last bit, as they are in Parquet.
-CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "float_precision": "round_trip"}
+CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
 # Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
 NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
+
+
+class WrongType(TypeError, ValueError):
+    """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ class Table:
         given = array_of(series)
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
             such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
-            raise TypeError(
+            raise WrongType(
                 f"{self.called(column)} holds lists, such as {shown(such_as)}: give one value per row"
             )
         return given
@@ -137,14 +140,16 @@ class Table:
                 return found
             row = int(wrong.argmax())
             name = self.called(column)
-            raise TypeError(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
-        raise TypeError(f"{self.called(column)} is {dtype}, not numeric: {NOT_NUMERIC}")
+            raise WrongType(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
+        raise WrongType(f"{self.called(column)} is {dtype}, not numeric: {NOT_NUMERIC}")
 
     def matrix(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64."""
         schema = self.frame.schema
         if not self.csv and all(schema[name].is_float() or schema[name].is_integer() for name in columns):
-            given = self.frame.select(columns).to_numpy()
+            names = self.names
+            places = [names.index(column) for column in columns]
+            given = (self.frame if list(columns) == names else self.frame[:, places]).to_numpy()
             if given.dtype.kind in "iuf":
                 return given.astype(np.result_type(given.dtype, np.float32), copy=False)
         return np.column_stack([self.numbers(column) for column in columns])
@@ -194,6 +199,25 @@ def as_frame(name: str, X: Any) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def grades_of(label: Any) -> NDArray[np.float32]:
+    """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
+    if (frame := as_frame("label", label)) is not None and len(frame.columns) == 1:
+        label = frame[:, 0].to_native()
+    given = array_of(label)
+    return labels_of("label", given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given)
+
+
+def sources_by_name(sources: Any) -> dict[Any, Any]:
+    """Label sources by name, from a mapping or from the columns of a pandas, polars or pyarrow table."""
+    if (frame := as_frame("sources", sources)) is not None:
+        return {name: frame[:, at].to_native() for at, name in enumerate(frame.columns)}
+    if sources is None or hasattr(sources, "items"):
+        return dict(sources or {})
+    raise TypeError(
+        f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+    )
 
 
 def is_table(path: Path) -> bool:

@@ -22,23 +22,24 @@ RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self",
 
 
 class Column(str):
-    """What messages call a column, such as ``column 'grade' of df``, and the number of its first row.
+    """What messages call a column, such as ``column 'grade'``, with its table or file, whose rows they name.
 
-    >>> Column("column 'grade' of log.csv", 1).row(0)
-    'row 1'
+    >>> Column("column 'grade'", "log.csv", 1).row(0)
+    'row 1 of log.csv'
     """
 
+    of: str
     first: int
 
-    def __new__(cls, text: str, first: int = 0) -> Column:
-        """The first row is 0 in a table, 1 in a file."""
+    def __new__(cls, text: str, of: str = "", first: int = 0) -> Column:
+        """`first` is the number of the first row: 0 in a table, 1 in a file."""
         made = super().__new__(cls, text)
-        made.first = first
+        made.of, made.first = of, first
         return made
 
     def row(self, row: int) -> str:
         """The words for a row."""
-        return f"row {self.first + row}"
+        return f"row {self.first + row}{self.of and f' of {self.of}'}"
 
 
 def row_of(name: str, row: int) -> str:

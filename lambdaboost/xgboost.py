@@ -22,7 +22,7 @@ from lambdaboost import _xgboost
 from lambdaboost._installed import package
 from lambdaboost.callback import SECOND, columns_of, xgboost_name
 from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets.arrays import query_weights
+from lambdaboost.datasets.arrays import feature_array, query_weights
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
@@ -398,6 +398,7 @@ def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np
     """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
     # By default up to the best round after early stopping, as XGBRanker predicts.
     up_to = (0, rounds or best_round(booster) or 0)
+    features = features if hasattr(features, "columns") else feature_array(features)
     data = xgb.DMatrix(features, feature_names=booster.feature_names)
     return np.asarray(booster.predict(data, output_margin=True, iteration_range=up_to))
 

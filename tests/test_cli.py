@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import typer
 from command import call, refused
+from lambdaboost.datasets.data_file import open_data
 
 from lambdaboost import __version__, load, save
 from lambdaboost._installed import SUFFIXES, TITLES
@@ -20,7 +21,6 @@ from lambdaboost.cli.app import app
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.run import _described, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
-from lambdaboost.datasets.data_file import open_data
 from lambdaboost.evaluation import MAP
 
 ENGINES = ("lightgbm", "xgboost")

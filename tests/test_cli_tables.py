@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import call, refused
+from lambdaboost.datasets.data_file import as_grouped, open_data
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import data_file, web_search_log, write_letor
-from lambdaboost.datasets.data_file import as_grouped, open_data
 
 ENGINES = ("lightgbm", "xgboost")
 SMALL = (

@@ -269,16 +269,27 @@ def test_queries_as_a_column(engine, kind):
         got.fit(rows, Q.relevance, group=Q.sizes)
     with pytest.raises(ValueError, match="X has no column 'qid'"):
         got.score(X, Q.relevance)
-    with pytest.raises(ValueError, match="X has no column 'qid': a measure as scoring="):
+    with pytest.raises(ValueError, match="query: X has no column 'qid': give a table with it"):
         NDCG(3)(got, X, Q.relevance)
 
 
 def test_queries_in_any_order_of_ids(engine):
-    """Adjacent is enough, sorted they need not be."""
+    """Rows of a query that are apart come together, with whatever belongs to them; scores stay in the user's order."""
     got = ranker(engine).fit(X, Q.relevance, qid=100 - QID)
     np.testing.assert_array_equal(got.predict(X), ranker(engine).fit(X, Q.relevance, qid=QID).predict(X))
-    with pytest.raises(ValueError, match=r"qid has query .* in two places"):
-        ranker(engine).fit(X, Q.relevance, qid=np.roll(QID, 3))
+    apart = np.random.default_rng(0).permutation(len(X))
+    together = apart[np.argsort(pd.factorize(QID[apart])[0], kind="stable")]
+    start, weights = X[:, 0], 1.0 + QID
+    more = {"init_score" if engine == "lightgbm" else "base_margin": start}
+    fits = []
+    for rows in (together, apart):
+        given = {name: values[rows] for name, values in more.items()} | {"sample_weight": weights[rows]}
+        fits.append(ranker(engine).fit(X[rows], Q.relevance[rows], qid=QID[rows], **given))
+    np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
+    qid = pd.DataFrame(X).assign(qid=QID).rename(columns=str)
+    figure = ranker(engine).fit(qid, Q.relevance).score(qid, Q.relevance)
+    shuffled = ranker(engine).fit(qid, Q.relevance).score(qid.iloc[apart], Q.relevance[apart])
+    assert shuffled == pytest.approx(figure, abs=0.05) and shuffled != 0
 
 
 def test_missing_grades_stay_missing(engine):

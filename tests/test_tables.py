@@ -69,7 +69,7 @@ def test_a_column_of_lists_is_named(kind, column):
 @EVERY
 def test_dates_are_no_numbers(kind):
     frame = KINDS[kind](COLUMNS | {"x": [datetime.datetime(2026, 1, 1)] * 4})
-    with pytest.raises(TypeError, match=r"^column 'x' is Datetime.*, not numeric"):
+    with pytest.raises(TypeError, match=r"^column 'x' of df is Datetime.*, not numeric"):
         from_frame(frame, query="q", relevance="grade", features=["x"])
 
 
@@ -142,7 +142,7 @@ def test_positions_in_csv_are_ranks_or_text(tmp_path):
         ValueError, match=r"column 'place' is 'NaN' in row 2 of .*t\.csv and a number in other"
     ):
         positions("1", "NaN", "3")
-    with pytest.raises(ValueError, match=r"^row 3 of .*t\.csv: column 'place' is 0: give the rank"):
+    with pytest.raises(ValueError, match=r"^column 'place' is 0 in row 3 of .*t\.csv: give the rank"):
         positions("1", "2", "0")
 
 
@@ -163,12 +163,14 @@ def test_rows_that_are_apart_come_together_in_the_order_of_the_file(tmp_path):
 def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     text = "qid,label,x,c\nb,1,10,1\na,0,20,0\nb,inf,30,0\na,2,40,-1\n"
     path = table(tmp_path / "t.csv", text)
-    with pytest.raises(ValueError, match=r"^row 3 of .*t\.csv: relevance is inf: labels must be finite"):
+    with pytest.raises(
+        ValueError, match=r"^column 'label' is inf in row 3 of .*t\.csv: labels must be finite"
+    ):
         read_table(path, query="qid", relevance="label")
     told = message(
         capsys, "train", table(path, text.replace("inf", "1")), "--source", "c:rate", "--out", tmp_path / "m"
     )
-    assert "--source c=c:rate of " in told and "row 4 of " in told and "counts is -1: counts must be" in told
+    assert f"column 'c' is -1 in row 4 of {path}: counts of clicks must be ≥ 0" in told
 
 
 @pytest.mark.parametrize("part", ["train", "valid", "test"])
@@ -202,7 +204,7 @@ def test_lists_in_parquet_are_a_line(tmp_path, capsys):
     frame = pd.DataFrame({"qid": [[1], [1]], "label": [1, 0], "x": [1.0, 2.0]})
     frame.to_parquet(tmp_path / "t.parquet")
     told = message(capsys, "train", tmp_path / "t.parquet", "--out", tmp_path / "m")
-    assert "t.parquet: column 'qid' holds lists" in told and "bug" not in told
+    assert "column 'qid' of " in told and "t.parquet holds lists" in told and "bug" not in told
 
 
 def test_a_number_where_columns_have_names(tmp_path, capsys):

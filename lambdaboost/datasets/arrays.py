@@ -83,7 +83,18 @@ def feature_array(X: Any) -> Any:
         if "ensure_all_finite" in signature(check_array).parameters
         else "force_all_finite"
     )
-    return check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), **{finite: False})
+    found = check_array(X, accept_sparse="csr", **{finite: False})
+    return found.astype(float_type(found.dtype), copy=False)
+
+
+def float_type(kind: np.dtype[Any]) -> Any:
+    """The type that holds numbers of another one: native float32 if it does, else float64.
+
+    >>> float_type(np.dtype(">f4")), float_type(np.dtype(bool)), float_type(np.dtype(np.int64))
+    (dtype('float32'), dtype('float32'), dtype('float64'))
+    """
+    wide = np.result_type(kind, np.float32)
+    return wide if wide.itemsize <= 8 else np.dtype(np.float64)
 
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:

@@ -74,10 +74,11 @@ def categories_in(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[An
             found[column] = tuple(values)
         elif column in named:
             values = levels_in(table, column).values
-            if fraction := next((v for v in values if isinstance(v, float) and v % 1), None):
+            numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+            if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
                 raise ValueError(
-                    f"{table.called(column)} holds numbers, such as {fraction:g}: categories are texts "
-                    "or whole numbers; leave it out of the categories"
+                    f"{table.called(column)} of {table.where} holds numbers, such as {numbers[fraction.argmax()]:g}: "
+                    "categories are texts or whole numbers; leave it out of the categories"
                 )
             found[column] = tuple(sorted(set(map(text_of_value, values))))
     return found

@@ -142,6 +142,8 @@ class Columns:
                 object.__setattr__(
                     self, name, None if given is None and name == "features" else tuple(given or ())
                 )
+        if not isinstance(self.sources, Mapping) and len(set(self.sources or ())) < len(self.sources or ()):
+            raise ValueError(f"sources is {self.sources!r}: name each column once")
         named = (
             self.sources if isinstance(self.sources, Mapping) else {name: name for name in self.sources or ()}
         )
@@ -237,10 +239,8 @@ class Columns:
         """
         table = self.open(data, name)
         beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
+        q, documents, rows = self._labels(table, name, data, y, **beside, strict=self.categories is None)
         features, names, categories = self._features(table, data)
-        q, documents, rows = self._labels(
-            table, name, features.shape[0], y, **beside, strict=self.categories is None
-        )
         return Collection(features if rows is None else features[rows], q, documents, names, categories, rows)
 
     def labels(
@@ -251,8 +251,7 @@ class Columns:
         Without `strict` the columns of sources, positions, weights and documents need not be there.
         """
         table = self.open(data, name)
-        n = np.shape(data)[0] if table is None else len(table)
-        return self._labels(table, name, n, y, **beside, strict=strict)
+        return self._labels(table, name, data, y, **beside, strict=strict)
 
     def features_in(self, data: Any, name: str = "X") -> Any:
         """The features to predict from, in the order of the rows; needs neither queries nor labels.
@@ -272,7 +271,7 @@ class Columns:
         self,
         table: Table | None,
         name: str,
-        n: int,
+        data: Any,
         y: Any,
         group: Any = None,
         qid: Any = None,
@@ -282,7 +281,8 @@ class Columns:
         *,
         strict: bool,
     ) -> Labels:
-        """The queries of `n` rows with their labels, each query together."""
+        """The queries of the rows with their labels, each query together."""
+        n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
         name = name if table is None else table.where
         there = self._there(table, name, {"label": y, "position": position, "weight": weight}, strict)
         labels = {RELEVANCE: self._grades(table, there, y, name)} | self._sources(table, there, sources)
@@ -293,7 +293,10 @@ class Columns:
         for argument, values in {**labels, "position": positions, "qid": ids}.items():
             if values is not None and (size := len(getattr(values, "codes", values))) != n:
                 called = "y" if argument == RELEVANCE else argument
-                raise ValueError(f"{called} has {size} rows, {name} has {n}: give one value per document")
+                before = f"{name} " if name.startswith("eval") else ""
+                raise ValueError(
+                    f"{before}{called} has {size} rows, {name} has {n}: give one value per document"
+                )
         rows = None if ids is None else _grouped(ids)
         if rows is not None:
             ids = ids[rows]
@@ -405,9 +408,10 @@ class Columns:
         if group is not None:
             return None, sizes_of(group, n)
         if table is None:
+            before = "eval_" if name.startswith("eval") else ""
             raise ValueError(
-                f"query: {name} has no column {shown(self.query)}: give a table with it, or the queries as group= or "
-                "qid="
+                f"query: {name} has no column {shown(self.query)}: give a table with it, or the queries as "
+                f"{before}group= or {before}qid="
             )
         table.check(self.query, "query")
         return None, None

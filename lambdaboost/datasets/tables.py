@@ -18,7 +18,7 @@ from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import array_of, is_missing, labels_of, query_ids
+from lambdaboost.datasets.arrays import array_of, float_type, is_missing, labels_of, query_ids
 from lambdaboost.datasets.positions import Positions, positions_of
 
 PARQUET = (".parquet", ".pq")
@@ -96,7 +96,7 @@ class Table:
 
     def called(self, column: Any) -> Column:
         """What messages call a column."""
-        return Column(f"column {shown(column)} of {self.where}", self.first)
+        return Column(f"column {shown(column)}", self.where, self.first)
 
     def series(self, column: Any) -> Any:
         """A column as a narwhals series."""
@@ -116,7 +116,7 @@ class Table:
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
             such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
             raise WrongType(
-                f"{self.called(column)} holds lists, such as {shown(such_as)}: give one value per row"
+                f"{self.called(column)} of {self.where} holds lists, such as {shown(such_as)}: give one value per row"
             )
         return given
 
@@ -124,7 +124,7 @@ class Table:
         """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
         given, dtype = self.values(column), self.series(column).dtype
         if given.dtype.kind in "biuf":
-            return given.astype(np.result_type(given.dtype, np.float32), copy=False)
+            return given.astype(float_type(given.dtype), copy=False)
         words = (
             np.array([isinstance(value, str) for value in given.flat]) if given.dtype.kind == "O" else None
         )
@@ -141,7 +141,7 @@ class Table:
             row = int(wrong.argmax())
             name = self.called(column)
             raise WrongType(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
-        raise WrongType(f"{self.called(column)} is {dtype}, not numeric: {NOT_NUMERIC}")
+        raise WrongType(f"{self.called(column)} of {self.where} is {dtype}, not numeric: {NOT_NUMERIC}")
 
     def matrix(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64."""
@@ -151,7 +151,7 @@ class Table:
             places = [names.index(column) for column in columns]
             given = (self.frame if list(columns) == names else self.frame[:, places]).to_numpy()
             if given.dtype.kind in "iuf":
-                return given.astype(np.result_type(given.dtype, np.float32), copy=False)
+                return given.astype(float_type(given.dtype), copy=False)
         return np.column_stack([self.numbers(column) for column in columns])
 
     def ids(self, column: Any) -> NDArray[Any]:
@@ -279,8 +279,8 @@ def _read_csv(path: Path, text: Iterable[str | None]) -> Any:
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by commas")
         if len(names) > 1 and frame.iloc[:, -1].isna().any():
             file.seek(0)
-            with suppress(csv.Error):  # of fields that are very long
-                _check_cells(io.TextIOWrapper(file, "utf-8-sig", newline=""), len(names))
+            with suppress(csv.Error), io.TextIOWrapper(file, "utf-8-sig", newline="") as lines:
+                _check_cells(lines, len(names))  # but for fields that are very long
     return frame
 
 

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 import typer
 from command import call, refused
-from lambdaboost.datasets.data_file import open_data
 
 from lambdaboost import __version__, load, save
 from lambdaboost._installed import SUFFIXES, TITLES
 from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.app import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.app import app
-from lambdaboost.cli.columns import Columns, Source
+from lambdaboost.cli.columns import parse_columns
 from lambdaboost.cli.run import _described, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
@@ -127,19 +126,10 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     )
     trained(capsys, folder, model, engine, *options, "--valid", folder / "valid.txt")
     about = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
-    assert about["columns"] == {
-        "sources": [{"name": "clicks", "column": "17", "rate": True}],
-        "dropped": ["15", "16"],
-        "query": None,
-        "label": None,
-        "n_features": 17,
-        "features": None,
-        "sparse": False,
-        "position": None,
-        "weight": None,
-        "document": None,
-        "unseen": None,
-    }
+    columns = about["columns"]
+    assert columns["sources"] == {"clicks": "17"} and columns["rates"] == ["clicks"]
+    assert columns["drop"] == ["15", "16"] and columns["features"] == [str(n) for n in range(1, 15)]
+    assert columns["n_features"] == 17 and columns["sparse"] is False and columns["position"] is None
     plain = call(capsys, "predict", model, folder / "test.txt")[1]
     # Neither the clicks nor the dropped columns of a file bear on its scores.
     part = read_letor(folder / "test.txt")
@@ -154,7 +144,7 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
 
 def test_evaluate_scores_with_a_source(capsys, folder, tmp_path):
     scores = tmp_path / "scores"
-    q = Columns.parse(["clicks=17:rate"]).queries(open_data(folder / "test.txt"))
+    q = parse_columns(["clicks=17:rate"]).labels(folder / "test.txt").queries
     np.savetxt(scores, q.labels["clicks"])
     command = ("evaluate", folder / "test.txt", "--scores", scores, "--source", "clicks=17:rate", "--json")
     figures = json.loads(call(capsys, *command, "--measure", "CNDCG")[1])["measures"]
@@ -562,10 +552,10 @@ def test_debug_prints_the_traceback(capsys, tmp_path):
 
 
 def test_sources_are_counted_from_one():
-    assert Source.parse("clicks=134:rate") == Source("clicks", "134", rate=True)
-    assert str(Source.parse(" fresh=2 ")) == "fresh=2"
+    columns = parse_columns(["clicks=134:rate", " fresh=2 "])
+    assert columns.sources == {"clicks": "134", "fresh": "2"} and columns.rates == ("clicks",)
     with pytest.raises(ValueError, match="expected NAME=COLUMN"):
-        Source.parse("clicks=134:log")
+        parse_columns(["clicks=134:log"])
 
 
 @pytest.mark.parametrize("engine", ENGINES)

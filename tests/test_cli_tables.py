@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import call, refused
-from lambdaboost.datasets.data_file import as_grouped, open_data
 
-from lambdaboost.cli.columns import Columns
-from lambdaboost.datasets import data_file, web_search_log, write_letor
+from lambdaboost.cli.columns import parse_columns
+from lambdaboost.datasets import Columns, letor_table, web_search_log, write_letor
+from lambdaboost.datasets.letor_table import open_table
 
 ENGINES = ("lightgbm", "xgboost")
 SMALL = (
@@ -85,16 +85,15 @@ def test_a_csv_trains_predicts_and_measures_like_the_same_letor_text(capsys, fol
     given = ("--query", "query", "--label", "grade")
     by_scores = call(capsys, "evaluate", folder / "log.csv", "--scores", scores, *given, *measures)[1]
     assert json.loads(by_model)["measures"] == json.loads(by_scores)["measures"]
-    columns = Columns(query="query", label="grade")
-    assert columns.queries(columns.opened(folder / "log.csv")).n_queries == 24
+    assert Columns("query", "grade").labels(folder / "log.csv").queries.n_queries == 24
 
 
 @pytest.mark.parametrize("name", ["log.csv.gz", "log.csv.xz", "bom.csv", "log.parquet"])
 def test_every_form_of_a_table_is_the_same_data(folder, name):
     if name == "log.parquet":
         pytest.importorskip("pyarrow")
-    columns = Columns.parse(["clicks=ctr"], ["title"], "query", "grade")
-    same, other = (columns.collection(columns.opened(folder / n)) for n in ("log.csv", name))
+    columns = parse_columns(["clicks=ctr"], ["title"], (), "query", "grade")
+    same, other = (columns.read(folder / n) for n in ("log.csv", name))
     assert other.feature_names == same.feature_names == tuple(FEATURES)
     np.testing.assert_allclose(other.features, same.features, rtol=1e-6)
     for source in ("relevance", "clicks"):
@@ -109,23 +108,30 @@ def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, t
     assert (code, err) == (0, "") and json.loads(out)["documents"] == n
 
 
+GIVEN = ["--query", "query", "--label", "grade"]
 MISTAKES = [
-    ([], "give the column with the query of each row as --query; it has 'query', 'f0', 'f1'"),
-    (["--query", "query"], "give the column with the grade of each row as --label"),
-    (["--query", "id"], "--query 'id': "),
-    (["--query", "query", "--label", "title"], "log.csv, not a number: encode it as numbers, or give another"),
-    (["--query", "query", "--label", "grade"], "'title' is not numeric: encode as numbers, or give --drop 'title'"),
-    (["--query", "query", "--label", "grade", "--drop", "title,tilte"], "has no column 'tilte': choose among 'query'"),
-    (["--query", "query", "--label", "grade", "--drop", "f11-f2"], "has no column 'f11-f2'"),
-    (["--query", "query", "--label", "grade", "--source", "clicks=title"], "--source clicks=title of "),
-    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--drop", "ctr"], "column ctr is given twice"),
-    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--source", "d=ctr"], "column ctr is given twice"),
-    (["--query", "query", "--label", "grade", "--drop", "title,grade"], "--drop grade: grade is the column of the qu"),
-    (["--query", "query", "--label", "grade", "--drop", "query"], "which is no feature: omit --drop query"),
-    (["--query", "query", "--label", "grade", "--source", "c=grade"], "--source c=grade: grade is the column of the q"),
-    (["--query", "query", "--label", "grade", "--source", "query"], "give another column, or omit --source query=qu"),
-    (["--query", "query", "--label", "grade", "--drop", "title", "--features", "9"], "needs LETOR text"),
-]  # fmt: skip
+    ([], "log.csv has no column 'qid': choose among 'query', 'f0', 'f1'"),
+    (["--query", "query"], "log.csv has no column 'label': choose among"),
+    (["--query", "id"], "--query: "),
+    (
+        ["--query", "query", "--label", "title"],
+        "log.csv, not a number: encode it as numbers, make it a category",
+    ),
+    (GIVEN, "column 'title' is 'a title' in row 1 of "),
+    (
+        [*GIVEN, "--drop", "title,tilte"],
+        "has no column 'tilte' (did you mean 'title'?): choose among 'query'",
+    ),
+    ([*GIVEN, "--drop", "f11-f2"], "has no column 'f11-f2'"),
+    ([*GIVEN, "--source", "clicks=title"], "column 'title' is 'a title' in row 1 of "),
+    ([*GIVEN, "--source", "c=ctr", "--drop", "ctr"], "column 'ctr' is given twice"),
+    ([*GIVEN, "--source", "c=ctr", "--source", "d=ctr"], "--source: column 'ctr' is given twice"),
+    ([*GIVEN, "--drop", "title,grade"], "--label: column 'grade' is given twice"),
+    ([*GIVEN, "--drop", "query"], "--query: column 'query' is given twice"),
+    ([*GIVEN, "--source", "c=grade"], "--label: column 'grade' is given twice"),
+    ([*GIVEN, "--source", "query"], "--query: column 'query' is given twice"),
+    ([*GIVEN, "--drop", "title", "--features", "9"], "is a table, but the training data were LETOR text"),
+]
 
 
 @pytest.mark.parametrize(
@@ -141,12 +147,12 @@ def test_the_label_is_no_source_of_an_evaluation_and_a_range_passes_over_it(caps
     (tmp_path / "t.csv").write_text("qid,label,a,b,text\n" + rows)
     (tmp_path / "scores").write_text("1\n" * 12)
     wrong = "evaluate", tmp_path / "t.csv", "--scores", tmp_path / "scores", "--source", "clicks=label"
-    assert "--source clicks=label: label is the column of the queries or labels" in refused(capsys, *wrong)
+    assert "--label: column 'label' is given twice" in refused(capsys, *wrong)
     short = "--param", "min_data_in_leaf=1", "--rounds", 1, "--out", tmp_path / "m"
     code, _, err = call(capsys, "train", tmp_path / "t.csv", "--drop", "label-a,text", *short)
     assert code == 0, err
     columns = json.loads((tmp_path / "m.json").read_text())["columns"]
-    assert columns["dropped"] == ["a", "text"] and columns["features"] == ["b"]
+    assert columns["drop"] == ["a", "text"] and columns["features"] == ["b"]
 
 
 def test_headers_that_pandas_would_mend_without_a_word(capsys, tmp_path):
@@ -161,23 +167,19 @@ def test_headers_that_pandas_would_mend_without_a_word(capsys, tmp_path):
         told = refused(capsys, "train", tmp_path / "t.csv", "--out", tmp_path / "m")
         assert f"t.csv cannot be read as CSV with a header: {message}" in told
     (tmp_path / "t.csv").write_text(",qid,label,x,\n0,1,1,2,\n")  # without names, as pandas writes its index
-    assert open_data(tmp_path / "t.csv").names == ("Unnamed: 0", "qid", "label", "x", "Unnamed: 4")
+    assert open_table(tmp_path / "t.csv").names == ["Unnamed: 0", "qid", "label", "x", "Unnamed: 4"]
 
 
 def test_one_column_is_not_both_query_and_label(capsys, folder, tmp_path):
     given = ("--query", "grade", "--label", "grade", "--drop", "title", "--out", tmp_path / "m")
-    assert "'grade' is given as --query and as --label: give two columns" in refused(
-        capsys, "train", folder / "log.csv", *given
-    )
+    assert "--query: column 'grade' is given twice" in refused(capsys, "train", folder / "log.csv", *given)
 
 
 def test_an_index_in_parquet_is_a_column(folder, table, tmp_path):
     pytest.importorskip("pyarrow")
     table.drop(columns="market").set_index("query").to_parquet(tmp_path / "indexed.parquet")
-    columns = Columns.parse(["clicks=ctr"], ["title"], "query", "grade")
-    indexed, plain = (
-        columns.collection(columns.opened(p)) for p in (tmp_path / "indexed.parquet", folder / "log.csv")
-    )
+    columns = parse_columns(["clicks=ctr"], ["title"], (), "query", "grade")
+    indexed, plain = (columns.read(p) for p in (tmp_path / "indexed.parquet", folder / "log.csv"))
     np.testing.assert_allclose(indexed.features, plain.features, rtol=1e-6)
     assert indexed.queries.ids.tolist() == plain.queries.ids.tolist()
 
@@ -216,7 +218,7 @@ def test_zstd_without_its_package_says_what_to_install(capsys, tmp_path, monkeyp
 def test_a_csv_in_zstd_is_read(tmp_path):
     zstandard = pytest.importorskip("zstandard")
     (tmp_path / "t.csv.zst").write_bytes(zstandard.compress(BOM_UTF8 + b"qid,label,x\na,1,2\n"))
-    assert open_data(tmp_path / "t.csv.zst").names == ("qid", "label", "x")
+    assert open_table(tmp_path / "t.csv.zst").names == ["qid", "label", "x"]
 
 
 def test_files_that_are_no_tables(capsys, folder, tmp_path, monkeypatch):
@@ -253,7 +255,7 @@ def test_a_model_and_a_file_of_other_columns(capsys, folder, tmp_path):
         capsys, "predict", model, folder / "log.txt"
     )
     assert call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out", tmp_path / "l")[0] == 0
-    assert "is a table, but the model or --features needs LETOR text" in refused(
+    assert "is a table, but the training data were LETOR text" in refused(
         capsys, "predict", tmp_path / "l", folder / "log.csv"
     )
     # Without labels and queries a table can be scored.
@@ -333,7 +335,9 @@ def test_what_is_no_model(capsys, folder, tmp_path):
 def test_train_reads_each_file_once(capsys, folder, tmp_path, monkeypatch):
     read = []
     monkeypatch.setattr(
-        data_file, "read_letor", lambda path, **k: read.append(path.name) or replace(LOG, feature_names=None)
+        letor_table,
+        "read_letor",
+        lambda path, **k: read.append(path.name) or replace(LOG, feature_names=None),
     )
     code, _, err = call(
         capsys, "train", folder / "log.txt", "--rounds", 2, "--features", 14, "--out", tmp_path / "m"
@@ -418,13 +422,3 @@ def test_ctrl_c_is_not_lost_in_a_callback_of_importlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "lambdaboost: stopped, nothing written\n")
-
-
-def test_a_table_whose_queries_are_apart_is_grouped(tmp_path):
-    (tmp_path / "t.csv").write_text("qid,label,x\nb,1,10\na,0,20\nb,0,30\na,2,40\n")
-    file = Columns().opened(tmp_path / "t.csv")
-    q = Columns().queries(file)
-    assert q.ids.tolist() == ["b", "a"] and q.relevance.tolist() == [1, 0, 0, 2]
-    assert file.matrix(["x"]).ravel().tolist() == [10, 30, 20, 40]
-    assert as_grouped(file, np.array([1, 2, 3, 4])).tolist() == [1, 3, 2, 4]
-    assert open_data(tmp_path / "t.csv").matrix(["x"]).ravel().tolist() == [10, 20, 30, 40]

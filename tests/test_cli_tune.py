@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from lambdaboost import Queries, load
 from lambdaboost.cli.app import app
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import parse_columns
 from lambdaboost.cli.run import BAD_INPUT, OK, OPTIONS, in_options, run
 from lambdaboost.cli.tune import reading_of
 from lambdaboost.datasets import Collection, web_search_log, write_letor
@@ -168,9 +168,9 @@ TABLE = "q,label,a,b,c,d,rank\nx,1,0.5,,3,0,1\ny,0,1,2,4,1,1\nx,2,7,0,0,0,2\ny,1
     ("content", "options"),
     [
         (LETOR, {"sources": ["ctr=2:rate"], "position": "3"}),
-        (LETOR, {"dropped": ["2-3"]}),
+        (LETOR, {"drop": ["2-3"]}),
         (SPARSE, {}),
-        (TABLE, {"query": "q", "sources": ["ctr=c:rate", "c2=d"], "position": "rank", "dropped": ["b"]}),
+        (TABLE, {"query": "q", "sources": ["ctr=c:rate", "c2=d"], "position": "rank", "drop": ["b"]}),
     ],
     ids=["letor", "dropped", "sparse", "csv"],
 )
@@ -180,10 +180,10 @@ def test_the_script_reads_files_as_the_command_does(tmp_path, content, options):
         path.write_text(TABLE)
     else:
         write_letor(path, content)
-    columns = Columns.parse(**options)
-    wanted = columns.read(str(path))
-    made = {}
-    exec(reading_of({"train": path}, columns.fixed_by(columns.opened(path), wanted)), made)
+    columns = parse_columns(**options)
+    table, made = columns.open(path), {}
+    wanted = columns.read(table)
+    exec(reading_of({"train": path}, columns.recorded(wanted, table)), made)
     found = made["train"]
     assert type(found.features) is type(wanted.features)
     dense = [x if isinstance(x, np.ndarray) else x.toarray() for x in (found.features, wanted.features)]

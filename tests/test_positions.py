@@ -146,7 +146,7 @@ def test_categories_that_are_in_no_row_keep_their_codes():
         (ValueError, r"position\[1\] is 1600000000: give a rank of at most 1000000", [1, 1_600_000_000, 2]),
         (ValueError, "position has 2 rows, relevance has 3", [1, 2]),
         (ValueError, r"position has shape \(3, 1\), expected one dimension", [[1], [2], [3]]),
-        (TypeError, r"position\[1\] is 2 among text: give ranks in all rows, or text", ["top", 2, None]),
+        (TypeError, r"position is 2 in row 1, among text: give ranks in all rows, or text", ["top", 2, None]),
         (TypeError, "position is true or false: give the rank", [True, False, True]),
         (TypeError, "position must be numbers", pd.to_datetime(["2020-01-01"] * 3)),
     ],
@@ -324,7 +324,7 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
         np.testing.assert_allclose(fitted.predict(without), want, rtol=1e-6)
     np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
     assert by_column.get_params()["position"] == "rank"
-    with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
+    with pytest.raises(ValueError, match="position: X has no column 'rank': choose among"):
         make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
     with pytest.raises(ValueError, match="both give positions"):
         make(objective=ByPosition(), position="rank", **quiet).fit(table, y, position=RANKS)

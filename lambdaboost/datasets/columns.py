@@ -189,6 +189,7 @@ class Columns:
             features=data.feature_names,
             categories=dict(data.categories),
             categorical=(),
+            drop=self.drop if table is None else self._expanded("drop", table),
             n_features=n_features,
             sparse=sparse,
         )
@@ -237,7 +238,8 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = self.open(data, name)
+        table = self._opened(data, name)
+        data = feature_array(data) if table is None else data
         beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
         q, documents, rows = self._labels(table, name, data, y, **beside, strict=self.categories is None)
         features, names, categories = self._features(table, data)
@@ -250,7 +252,7 @@ class Columns:
 
         Without `strict` the columns of sources, positions, weights and documents need not be there.
         """
-        table = self.open(data, name)
+        table = self._opened(data, name)
         return self._labels(table, name, data, y, **beside, strict=strict)
 
     def features_in(self, data: Any, name: str = "X") -> Any:
@@ -262,10 +264,15 @@ class Columns:
             Those of the training in its order, with the codes of its categories.
 
         """
+        table = self._opened(data, name, warns=True)
+        return self._features(table, data)[0]
+
+    def _opened(self, data: Any, name: str, warns: bool = False) -> Table | None:
+        """A table or a file; LETOR text with all columns of the training data."""
         table = self.open(data, name)
         if isinstance(table, LetorTable) and self.n_features is not None:
-            table = fitted_to(table, self.n_features, warns=True)
-        return self._features(table, data)[0]
+            return fitted_to(table, self.n_features, warns)
+        return table
 
     def _labels(
         self,
@@ -420,8 +427,6 @@ class Columns:
         """The features, their names and the values of their categories."""
         if table is None:
             return feature_array(data), None, {}
-        if isinstance(table, LetorTable) and self.n_features is not None:
-            table = fitted_to(table, self.n_features)
         names = self.feature_names(table)
         if isinstance(table, LetorTable):
             if self.categorical:

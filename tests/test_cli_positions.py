@@ -96,7 +96,7 @@ def test_wrong_positions_are_answered_in_a_line(capsys, folder):
             ),
         ),
         (
-            "has no column 'place': choose among",
+            "log.csv has no column 'place' (did you mean",
             ("evaluate", folder / "log.csv", *evaluate, "--position", "place"),
         ),
         ("is 0: give the rank", ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank")),

@@ -326,7 +326,7 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
     assert by_column.get_params()["position"] == "rank"
     with pytest.raises(ValueError, match="position: X has no column 'rank': choose among"):
         make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
-    with pytest.raises(ValueError, match="both give positions"):
+    with pytest.raises(ValueError, match="X has a column 'rank', and position is also given"):
         make(objective=ByPosition(), position="rank", **quiet).fit(table, y, position=RANKS)
     with pytest.raises(ValueError, match="column 'qid' is named twice by query="):
         make(position="qid", **quiet).fit(table, y)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import naming_rows
+from lambdaboost._checks import check_new_source, naming_rows
 from lambdaboost._words import shown
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.columns import LABEL, QUERY
@@ -40,6 +40,7 @@ def parse_columns(
             raise ValueError(
                 f"--source {shown(text)}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate"
             )
+        check_new_source(parts["name"], found)
         found[parts["name"]] = (parts["column"] or parts["name"]).strip()
         rates += [parts["name"]] if parts["rate"] else []
     items, kinds = (

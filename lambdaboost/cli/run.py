@@ -37,7 +37,7 @@ VALUE = rf"'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|"
 # What is quoted, given to an option or called, such as LambdaRank(NDCG(k=3)), and folders such as split=test stay.
 NAMED = re.compile(
     rf"(?<!\w)'[^']*'|--[\w-]+ \w+=|{CALL}|(?<![\w/\\])(?P<name>{NAMES})=(?P<value>{VALUE})(?![\w/\\])"
-    rf"|^(?P<first>{NAMES})(?= is | has | takes |, |: )"
+    rf"|^(?P<first>{NAMES})(?= is | has | takes |, |: column |: .* (?:has no column|is LETOR|is no feature))"
 )
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.

@@ -291,9 +291,10 @@ class Columns:
         """The queries of the rows with their labels, each query together."""
         n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
         name = name if table is None else table.where
-        there = self._there(table, name, {"label": y, "position": position, "weight": weight}, strict)
+        given = {"query": qid if group is None else group, "label": y, "position": position, "weight": weight}
+        there = self._there(table, name, given, strict)
         labels = {RELEVANCE: self._grades(table, there, y, name)} | self._sources(table, there, sources)
-        ids, sizes = self._queries(table, there, group, qid, name, n)
+        ids, sizes = self._queries(table, there, group, qid, n)
         positions = _positions(table, there.get("position"), position)
         weights = _weights(table, there.get("weight"), weight)
         documents = _documents(table, there.get("document"))
@@ -335,24 +336,27 @@ class Columns:
         names = [] if table is None else table.names
         for role, column in roles.items():
             argument = role.split()[0]
-            if argument in ("query", "label") and isinstance(table, LetorTable):
+            if argument in ("query", "label", "document") and isinstance(table, LetorTable):
                 if column not in (QUERY, LABEL):
                     raise ValueError(
-                        f"{argument}: {table.where} is LETOR text, which has its own: leave {argument} out"
+                        f"{argument}: {name} is LETOR text, which has its own: leave {argument} out"
                     )
-            elif argument == "document" and isinstance(table, LetorTable):
-                raise ValueError(f"document is for tables, but {table.where} is LETOR text: leave it out")
             elif column in names:
                 if given.get(argument) is not None:
-                    raise ValueError(f"{argument} is given, and {name} has {shown(column)}: give one of them")
-                if role != "sources":
-                    found[role] = column
-            elif strict and role not in ("query", "sources"):
-                if table is None:
+                    what = {"query": "group or qid", "label": "y"}.get(argument, argument)
                     raise ValueError(
-                        f"{argument}: {name} has no column {shown(column)}: give a table with it"
+                        f"{name} has a column {shown(column)}, and {what} is also given: give one of them, or rename "
+                        "the column"
                     )
-                table.check(column, argument)
+                found[role] = column
+            elif given.get(argument) is None and (strict or argument == "query") and role != "sources":
+                if table is not None:
+                    table.check(column, argument)
+                before = "eval_" if name.startswith("eval") else ""
+                or_so = f", or the queries as {before}group= or {before}qid=" if argument == "query" else ""
+                raise ValueError(
+                    f"{argument}: {name} has no column {shown(column)}: give a table with it{or_so}"
+                )
         return found
 
     def _grades(self, table: Table | None, there: Mapping[str, str], y: Any, name: str) -> Any:
@@ -393,14 +397,9 @@ class Columns:
         return found
 
     def _queries(
-        self, table: Table | None, there: Mapping[str, str], group: Any, qid: Any, name: str, n: int
+        self, table: Table | None, there: Mapping[str, str], group: Any, qid: Any, n: int
     ) -> tuple[Any, Any]:
         """The query of each row, or else the number of rows of each query."""
-        if "query" in there and not (group is None and qid is None):
-            raise ValueError(
-                f"{name} has a column {shown(self.query)}, and group or qid is also given: give the queries once, or "
-                "rename the column"
-            )
         if table is not None and "query" in there:
             return table.ids(self.query), None
         if isinstance(table, LetorTable):
@@ -410,32 +409,21 @@ class Columns:
             raise ValueError(
                 "group and qid are both given: give either documents of each query, or query of each row"
             )
-        if qid is not None:
-            return query_ids("qid", qid), None
-        if group is not None:
-            return None, sizes_of(group, n)
-        if table is None:
-            before = "eval_" if name.startswith("eval") else ""
-            raise ValueError(
-                f"query: {name} has no column {shown(self.query)}: give a table with it, or the queries as "
-                f"{before}group= or {before}qid="
-            )
-        table.check(self.query, "query")
-        return None, None
+        return (None, sizes_of(group, n)) if qid is None else (query_ids("qid", qid), None)
 
     def _features(self, table: Table | None, data: Any) -> tuple[Any, tuple[Any, ...] | None, Categories]:
         """The features, their names and the values of their categories."""
         if table is None:
             return feature_array(data), None, {}
+        if self.n_features is not None and not isinstance(table, LetorTable):
+            raise ValueError(
+                f"{table.where} is a table, but the training data were LETOR text: give such text"
+            )
         names = self.feature_names(table)
         if isinstance(table, LetorTable):
             if self.categorical:
                 raise ValueError(f"categorical is for tables, but {table.where} is LETOR text: leave it out")
             return with_storage(table.matrix(names), self.sparse), names, {}
-        if self.n_features is not None:
-            raise ValueError(
-                f"{table.where} is a table, but the training data were LETOR text: give LETOR text"
-            )
         categories = self.categories
         if categories is None:
             named = self._expanded("categorical", table)
@@ -467,6 +455,8 @@ class Columns:
     def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""
         names = table.names
+        if isinstance(table, LetorTable):  # which may omit the last ones
+            names += [str(at) for at in range(len(names) + 1, (self.n_features or 0) + 1)]
         if self.features is not None:
             if missing := [column for column in self.features if column not in names]:
                 of = "features" if self.categories is None else "features of the training data"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._warn import warn
+from lambdaboost._words import shown
 from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import Queries
@@ -42,6 +43,14 @@ class LetorTable(Table):
 
     def __len__(self) -> int:
         return self.queries.n_documents
+
+    def check(self, column: Any, argument: str = "") -> None:
+        """Raise if there is no such column; `argument` is what named it."""
+        if column not in self.names:
+            before = f"{argument}: " if argument else ""
+            raise ValueError(
+                f"{before}{self.where} has no column {shown(column)}: choose among 1 to {self.n_features}"
+            )
 
     def values(self, column: Any) -> NDArray[Any]:
         """One column, shape (n_documents,)."""

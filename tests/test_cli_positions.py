@@ -99,7 +99,10 @@ def test_wrong_positions_are_answered_in_a_line(capsys, folder):
             "log.csv has no column 'place' (did you mean",
             ("evaluate", folder / "log.csv", *evaluate, "--position", "place"),
         ),
-        ("is 0: give the rank", ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank")),
+        (
+            "column 'rank' is 0 in row 9 of ",
+            ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank"),
+        ),
         ("column clicks is given twice", ("evaluate", folder / "log.csv", *evaluate, "--position", "clicks")),
         (
             "--measure ClickDCG",

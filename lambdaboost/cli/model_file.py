@@ -46,14 +46,14 @@ class LoadedModel:
 
     def scored(self, file: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_documents,)."""
-        features = self.columns_in(file).features_in(file)
-        n, found = self.engine.importance(self.booster).size, features.shape[1]
+        columns = self.columns_in(file)
+        n, found = self.engine.importance(self.booster).size, len(columns.feature_names(file))
         if found != n:
             raise ValueError(
                 f"{file.where} has {found} features, {self.path} needs {n}: give a file of the same data, or exclude "
                 "other columns with --drop, --source, --position, --query and --label"
             )
-        return self.scores(features)
+        return self.scores(columns.features_in(file))
 
     def columns_in(self, file: Table) -> Columns:
         """The columns in a file: for a plain model by name if both have names, else in order."""

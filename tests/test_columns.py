@@ -1,0 +1,210 @@
+"""`Columns`: tables and files of every kind give equal queries and equal models, and what is missing or apart."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lambdaboost import ClickLog, Queries, load, save
+from lambdaboost.datasets import Collection, Columns, from_frame, read_table, web_search_log, write_letor
+from lambdaboost.datasets.positions import positions_of
+from lambdaboost.lightgbm import LambdaRanker
+from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
+
+LOG = web_search_log(queries=20, documents=8, features=16, seed=2)
+Q, N = LOG.queries, LOG.queries.n_documents
+RNG = np.random.default_rng(0)
+MARKET = np.where(RNG.random(N) < 0.1, None, RNG.choice(["de", "fr", "us"], N)).astype(object)
+IDS = np.array([2**53 + int(query) for query in Q.query_of_row])
+FRAME = pd.DataFrame(LOG.features[:, :5], columns=[f"x{i}" for i in range(5)]).assign(
+    query=IDS,
+    grade=Q.relevance.astype(np.int64),
+    ctr=Q.labels["clicks"].astype(np.float64),
+    rank=pd.array(np.where(RNG.random(N) < 0.2, None, RNG.integers(1, 9, N)), dtype="Int64"),
+    weight=np.repeat(RNG.integers(1, 4, Q.n_queries), Q.sizes),
+    market=pd.Categorical(MARKET, categories=["de", "fr", "us"]),
+)
+FRAME.loc[3, "x1"] = np.nan
+ORDER = np.concatenate([np.arange(0, N, 2), np.arange(1, N, 2)])  # queries apart
+COLUMNS = Columns("query", "grade", {"clicks": "ctr"}, "rank", "weight", categorical=["market"])
+
+
+def arrow(frame):
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return table.set_column(
+        table.column_names.index("market"), "market", pa.array(frame.market).dictionary_encode()
+    )
+
+
+def csv(frame, folder):
+    frame.to_csv(folder / "log.csv.gz", index=False)
+    return folder / "log.csv.gz"
+
+
+def parquet(frame, folder):
+    frame.to_parquet(folder / "log.parquet", index=False)
+    return folder / "log.parquet"
+
+
+KINDS = {
+    "numpy": lambda frame, folder: frame.astype({"rank": np.float64}),
+    "nullable": lambda frame, folder: frame.convert_dtypes().assign(market=frame.market),
+    "arrow types": lambda frame, folder: arrow(frame).to_pandas(types_mapper=pd.ArrowDtype),
+    "object": lambda frame, folder: frame.astype(dict.fromkeys(["query", "rank", "market", "x1"], object)),
+    "polars": lambda frame, folder: pl.from_pandas(frame),
+    "pyarrow": lambda frame, folder: arrow(frame),
+    "batch": lambda frame, folder: arrow(frame).combine_chunks().to_batches()[0],
+    "csv": csv,
+    "parquet": parquet,
+}
+
+
+def equal(one, other):
+    np.testing.assert_array_equal(one.features, other.features)
+    a, b = one.queries, other.queries
+    assert list(map(str, a.ids)) == list(map(str, b.ids)) and a.labels.keys() == b.labels.keys()
+    for name in a.labels:
+        np.testing.assert_array_equal(a.labels[name], b.labels[name])
+    for name in ("offsets", "weight", "position"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert one.categories == other.categories and one.feature_names == other.feature_names
+
+
+@pytest.mark.parametrize("made", [LambdaRanker, XGBoostRanker])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
+    """Rows in order or apart, on either engine, and the saved model of one kind predicts for every other."""
+    expected = COLUMNS.read(FRAME)
+    assert expected.queries.n_queries == 20 and expected.rows is None
+    assert expected.categories == {"market": ("de", "fr", "us")}
+    given = KINDS[kind](FRAME, tmp_path)
+    equal(COLUMNS.read(given), expected)
+    apart = COLUMNS.read(KINDS[kind](FRAME.iloc[ORDER], tmp_path))
+    equal(apart, COLUMNS.read(FRAME.iloc[ORDER]))
+    np.testing.assert_array_equal(FRAME.iloc[ORDER].x0.to_numpy()[apart.rows], apart.features[:, 0])
+    fitted = COLUMNS.recorded(expected)
+    equal(fitted.read(KINDS[kind](FRAME, tmp_path)), expected)
+    rows = FRAME.iloc[ORDER].drop(columns=["grade", "ctr", "weight"])
+    np.testing.assert_array_equal(fitted.features_in(KINDS[kind](rows, tmp_path)), expected.features[ORDER])
+    if isinstance(given, type(tmp_path)):
+        return
+    quiet = {"verbose": -1, "min_child_samples": 3} if made is LambdaRanker else {"min_child_weight": 0}
+    named = {
+        "query": "query",
+        "sources": {"clicks": "ctr"},
+        "position": "rank",
+        "n_estimators": 4,
+        "n_jobs": 1,
+    }
+    first, other = (
+        made(**named, **quiet).fit(X, FRAME.grade)
+        for X in (FRAME.drop(columns="grade"), KINDS[kind](FRAME.drop(columns="grade"), tmp_path))
+    )
+    scores = first.predict(FRAME)
+    assert np.unique(scores).size > 9
+    save(other, tmp_path / "model")
+    for rows in (FRAME, given):
+        np.testing.assert_array_equal(other.predict(rows), scores)
+        np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), scores)
+    np.testing.assert_array_equal(other.predict(KINDS[kind](FRAME.iloc[ORDER], tmp_path)), scores[ORDER])
+
+
+def test_letor_text_gives_equal_queries_and_features(tmp_path):
+    plain = FRAME.fillna({"x1": 0.5}).drop(columns=["market", "weight"])
+    names = [f"x{i}" for i in range(5)]
+    features = np.column_stack([plain[names], plain.ctr, plain["rank"].fillna(0)]).astype(np.float64)
+    write_letor(tmp_path / "log.txt", Collection(features, Queries(plain.grade, ids=Q.query_of_row)))
+    table = Columns("query", "grade", {"clicks": "ctr"}, "rank").read(plain.assign(query=Q.query_of_row))
+    columns = Columns(label="label", sources={"clicks": "6"}, position="7")
+    letor = columns.read(tmp_path / "log.txt")
+    np.testing.assert_allclose(letor.features, table.features, rtol=1e-6)
+    np.testing.assert_allclose(letor.queries.labels["clicks"], table.queries.labels["clicks"], rtol=1e-6)
+    np.testing.assert_array_equal(letor.queries.position, table.queries.position)
+    assert letor.queries.ids.tolist() == table.queries.ids.tolist() and letor.feature_names == tuple("12345")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "polars", "pyarrow"])
+def test_ids_are_kept_apart(kind, tmp_path):
+    def made(values):
+        frame = pd.DataFrame({"q": values, "y": [0, 1, 2, 0], "x": [1.0, 2, 3, 4]})
+        frame = frame.convert_dtypes() if kind == "nullable" else frame
+        return {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}.get(kind, lambda f: f)(frame)
+
+    for values in ([2**53, 2**53 + 1, 2**53 + 2, 7], ["07", "7", " 7", "7.0"]):
+        q = from_frame(made(values), query="q", relevance="y").queries
+        assert q.ids.tolist() == values
+        path = tmp_path / "t.csv"
+        pd.DataFrame({"q": values, "y": [0, 1, 2, 0], "x": 1.5}).to_csv(path, index=False)
+        assert read_table(path, query="q", relevance="y").queries.ids.tolist() == list(map(str, values))
+    big = [2**53, 2**53 + 1, None, 2**53 + 1]
+    table = pa.table({"q": [1, 1, 1, 1], "y": [0, 1, 2, 0], "c": pa.array(big)})
+    given = {"polars": pl.from_arrow, "pyarrow": lambda t: t, "pandas": pa.Table.to_pandas}
+    if kind != "pandas":  # whose own integers with a null are floats
+        given = given.get(kind, lambda t: t.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get))(table)
+        found = from_frame(given, query="q", relevance="y", categorical=["c"], document="c", features=["c"])
+        assert found.categories == {"c": (str(2**53), str(2**53 + 1))}
+        assert found.documents.tolist() == [str(2**53), str(2**53 + 1), "", str(2**53 + 1)]
+
+
+def test_a_missing_value_of_arrows_dictionaries_is_missing():
+    """`ChunkedArray.to_numpy` gives it the value of another row."""
+    named = {name: pa.array(["b", None, "a", "b"]).dictionary_encode() for name in ("c", "place", "name")}
+    table = pa.table({"q": [1, 1, 2, 2], "y": [0, 1, 2, 0], **named})
+    found = from_frame(table, query="q", relevance="y", position="place", document="name")
+    np.testing.assert_array_equal(found.features[:, 0], [1, np.nan, 0, 1])
+    assert found.queries.position.tolist() == [2, 0, 1, 2] and found.documents.tolist() == ["b", "", "a", "b"]
+    assert positions_of("position", table["place"]).codes.tolist() == [2, 0, 1, 2]
+    with pytest.raises(ValueError, match="column 'c' is missing in row 1 of df: give the query of every row"):
+        from_frame(table, query="c", relevance="y", features=["q"])
+    with pytest.raises(ValueError, match="query is missing in row 1"):
+        ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
+
+
+def test_a_row_with_too_few_cells_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    for text, row in {
+        "q,x,y\n1,2,0\n1,3\n": 2,
+        "q,x,y\n\n1,2,0\n1,,\n1\n": 3,
+        'q,x,y\n1,"2,\n3",1\n2,5': 2,
+    }.items():
+        for written in (path, path.with_suffix(".csv.gz")):
+            written.write_bytes(gzip.compress(text.encode()) if written.suffix == ".gz" else text.encode())
+            with pytest.raises(
+                ValueError, match=rf"t\.csv.* cannot be read .*: row {row} has \d of 3 cells; compl"
+            ):
+                read_table(written, query="q", relevance="y", features=["x"])
+    path.write_text("q,x,y\n1,2,0\n\n1,3,\n")  # a missing label, and a blank line
+    assert np.isnan(read_table(path, query="q", relevance="y").queries.relevance[1])
+
+
+@pytest.mark.parametrize("word", ["1_000", "1,5", "0x10", "one"])
+@pytest.mark.parametrize("other", ["2", "NA"])
+def test_only_numbers_are_numbers(tmp_path, word, other):
+    pd.DataFrame({"q": 1, "y": [0, 1], "x": [other, word]}).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(ValueError, match=f"column 'x' is '{word}' in row 2 of .*, not a number"):
+        read_table(tmp_path / "t.csv", query="q", relevance="y")
+
+
+def test_frames_without_rows_and_text_features_are_answered_in_a_line():
+    empty = FRAME.iloc[:0]
+    with pytest.raises(ValueError, match=r"^df has no rows: give those of one query at least$"):
+        from_frame(empty, query="query", relevance="grade")
+    ranker = LambdaRanker(query="query", verbose=-1)
+    with pytest.raises(ValueError, match="^X has no rows"):
+        ranker.fit(empty, [])
+    with pytest.raises(
+        TypeError, match="^column 'title' of X is String, not numeric: encode it as numbers, make it"
+    ):
+        ranker.fit(FRAME.assign(title="a title"), FRAME.grade)
+
+
+def test_the_value_is_recorded_and_read_back():
+    fitted = COLUMNS.recorded(COLUMNS.read(FRAME))
+    assert Columns.of_record(fitted.record() | {"of_a_later_version": 1}) == Columns(
+        **{name: getattr(fitted, name) for name in fitted.__dataclass_fields__}
+        | {"categories": {"market": ["de", "fr", "us"]}}
+    )
+    assert eval(repr(fitted)) == fitted

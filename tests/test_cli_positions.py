@@ -103,7 +103,10 @@ def test_wrong_positions_are_answered_in_a_line(capsys, folder):
             "column 'rank' is 0 in row 9 of ",
             ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank"),
         ),
-        ("column clicks is given twice", ("evaluate", folder / "log.csv", *evaluate, "--position", "clicks")),
+        (
+            "--position: column 'clicks' is given twice",
+            ("evaluate", folder / "log.csv", *evaluate, "--position", "clicks"),
+        ),
         (
             "--measure ClickDCG",
             ("train", folder / "log.csv", *FITS, "--measure", MEASURE, "--out", folder / "n"),

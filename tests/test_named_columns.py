@@ -238,7 +238,7 @@ WRONG = {
         r"query: X has no column 'search_id' \(did you mean 'srch_id'\?\): choose among",
     ),
     "an array": (
-        {}, lambda f: X, ValueError, "query: X has no column 'srch_id': give a table with it, or the queries as group= or"
+        {}, lambda f: X, ValueError, "query: X has no column 'srch_id': give a table with it, or the queries as"
     ),
     "an array, only queries": (
         {"sources": None}, lambda f: X, ValueError, "query: X has no column 'srch_id': give a table with it"

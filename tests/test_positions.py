@@ -330,5 +330,5 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
         make(objective=ByPosition(), position="rank", **quiet).fit(table, y, position=RANKS)
     with pytest.raises(ValueError, match="query: column 'qid' is given twice"):
         make(position="qid", **quiet).fit(table, y)
-    with pytest.raises(TypeError, match="position is 3: give the name of the column"):
+    with pytest.raises(TypeError, match="position is 3: give the name of a column"):
         make(position=3, **quiet).fit(table, y)

@@ -104,7 +104,7 @@ def test_wrong_positions_are_answered_in_a_line(capsys, folder):
             ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank"),
         ),
         (
-            "--position: column 'clicks' is given twice",
+            "column 'clicks' is given twice",
             ("evaluate", folder / "log.csv", *evaluate, "--position", "clicks"),
         ),
         (

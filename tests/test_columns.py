@@ -95,7 +95,6 @@ def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
     named = {
         "query": "query",
         "sources": {"clicks": "ctr"},
-        "position": "rank",
         "n_estimators": 4,
         "n_jobs": 1,
     }

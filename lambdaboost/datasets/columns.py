@@ -415,10 +415,6 @@ class Columns:
         """The features, their names and the values of their categories."""
         if table is None:
             return feature_array(data), None, {}
-        if self.n_features is not None and not isinstance(table, LetorTable):
-            raise ValueError(
-                f"{table.where} is a table, but the training data were LETOR text: give such text"
-            )
         names = self.feature_names(table)
         if isinstance(table, LetorTable):
             if self.categorical:
@@ -455,6 +451,10 @@ class Columns:
     def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""
         names = table.names
+        if self.n_features is not None and not isinstance(table, LetorTable):
+            raise ValueError(
+                f"{table.where} is a table, but the training data were LETOR text: give such text"
+            )
         if isinstance(table, LetorTable):  # which may omit the last ones
             names += [str(at) for at in range(len(names) + 1, (self.n_features or 0) + 1)]
         if self.features is not None:

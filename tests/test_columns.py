@@ -53,7 +53,7 @@ KINDS = {
     "numpy": lambda frame, folder: frame.astype({"rank": np.float64}),
     "nullable": lambda frame, folder: frame.convert_dtypes().assign(market=frame.market),
     "arrow types": lambda frame, folder: arrow(frame).to_pandas(types_mapper=pd.ArrowDtype),
-    "object": lambda frame, folder: frame.astype(dict.fromkeys(["query", "rank", "market", "x1"], object)),
+    "object": lambda frame, folder: frame.astype(dict.fromkeys(["query", "rank", "x1"], object)),
     "polars": lambda frame, folder: pl.from_pandas(frame),
     "pyarrow": lambda frame, folder: arrow(frame),
     "batch": lambda frame, folder: arrow(frame).combine_chunks().to_batches()[0],

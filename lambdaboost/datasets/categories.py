@@ -147,13 +147,9 @@ def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: 
     """A pandas frame of features, of which those with categories hold codes, or NaN; it shares memory without any."""
     import pandas as pd
 
-    if not categories:
-        return pd.DataFrame(features, columns=list(names), copy=False)
-    columns = {}
-    for name, values in zip(names, features.T, strict=True):
+    frame = pd.DataFrame(features, columns=list(names), copy=False)
+    for at, name in enumerate(names):
         if name in categories:
-            values = pd.Categorical.from_codes(
-                np.nan_to_num(values, nan=-1).astype(np.int64), list(categories[name])
-            )
-        columns[name] = values
-    return pd.DataFrame(columns)
+            codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
+            frame.isetitem(at, pd.Categorical.from_codes(codes, list(categories[name])))
+    return frame

@@ -439,14 +439,15 @@ class Columns:
         if not categories:
             return table.matrix(names)
         lost: dict[Any, str] | None = {} if self.unseen == "missing" else None
-        found = [
-            codes_in(table.called(name), levels_in(table, name), categories[name], lost)
-            if name in categories
-            else table.numbers(name)
-            for name in names
-        ]
+        plain = [name for name in names if name not in categories]
+        numbers = table.matrix(plain) if plain else np.empty((len(table), 0), dtype=np.float32)
+        matrix = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
+        matrix[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
+        for at, name in enumerate(names):
+            if name in categories:
+                matrix[:, at] = codes_in(table.called(name), levels_in(table, name), categories[name], lost)
         warn_of_unseen(lost or {})
-        return np.column_stack(found)
+        return matrix
 
     def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""

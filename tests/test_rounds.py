@@ -230,5 +230,6 @@ def test_boost_has_no_round():
     for i in range(3):
         scores = booster.predict(data, output_margin=True)
         objective(scores, data)
-        booster.boost(data, i, *objective.gradient(scores, Q, i))
+        grad, hess = objective.gradient(scores, Q, i)
+        booster.boost(data, iteration=i, grad=grad, hess=hess)
     assert seen == [0, 0, 0, 1, 0, 2]

@@ -156,7 +156,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features, the rows of one query adjacent. A pandas, polars or pyarrow table may also hold the columns
+            Features. A pandas, polars or pyarrow table may also hold the columns
             `query`, `sources` and `position` of the ranker.
         y : array of shape (n_rows,)
             Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.

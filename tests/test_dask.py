@@ -263,9 +263,7 @@ def test_validation_data_have_the_codes_of_the_training(client):
         parts.assign(c=parts["qid"] % 2).astype({"c": "category"}).categorize()
         for parts in (parts_of(FRAME), valid_parts(VALID_FRAME.assign(qid=2 * VALID_FRAME["qid"])))
     )
-    with pytest.raises(
-        ValueError, match="column 'c' is .* in row .* of partition .*, none of its categories in training"
-    ):
+    with pytest.raises(ValueError, match="column 'c' is .*, none of its categories in training"):
         on_cluster(client, "lightgbm", frame=frame, valid=valid, early_stopping=3)
 
 

@@ -82,39 +82,34 @@ GOOD = b"1 qid:1 1:1 2:2\n"
 
 
 @pytest.mark.parametrize(
-    "line, problem",
+    "line",
     [
-        (b"1 1:1 2:2", "qid: is missing"),
-        (b"1 1:1 qid:2", "qid: is missing"),
-        (b"1 qid:x 1:1", "qid:x"),
-        (b"1 qid:1.5 1:1", "qid:1.5"),
-        (b"1 qid:99999999999999999999 1:1", "too large"),
-        (b"1 qid:1 1:1.5abc", "1.5abc"),
-        (b"1 qid:1 1:", "1:"),
-        (b"1 qid:1 1:1 7", "7"),
-        (b"1 qid:1 x:1", "x:1"),
-        (b"1 qid:1 0:1", "index 0"),
-        (b"1 qid:1 -1:1", "index -1"),
-        (b"1 qid:1 2:1 1:1", "sorted"),
-        (b"1 qid:1 1:1 1:1", "sorted"),
-        (b"1 qid:1 99999999999:1", "too large"),
-        (b"good qid:1 1:1", "good"),
-        (b"\xff\xfe qid:1 1:1", "convert"),
-        (b"nan qid:1 1:1", "grade is nan"),
-        (b"-1 qid:1 1:1", "grade is -1"),
-        (b"inf qid:1 1:1", "grade is inf"),
+        *(b"1 1:1 2:2", b"1 1:1 qid:2", b"1 qid:x 1:1", b"1 qid:1.5 1:1", b"1 qid:99999999999999999999 1:1"),
+        *(
+            b"1 qid:1 1:1.5abc",
+            b"1 qid:1 1:",
+            b"1 qid:1 1:1 7",
+            b"1 qid:1 x:1",
+            b"1 qid:1 0:1",
+            b"1 qid:1 -1:1",
+        ),
+        *(b"1 qid:1 2:1 1:1", b"1 qid:1 1:1 1:1", b"1 qid:1 99999999999:1", b"good qid:1 1:1"),
+        *(b"\xff\xfe qid:1 1:1", b"nan qid:1 1:1", b"-1 qid:1 1:1", b"inf qid:1 1:1"),
     ],
 )
-def test_a_wrong_line_is_named(letor, line, problem):
+def test_a_wrong_line_is_named(letor, line):
     path = letor(GOOD + b"\n" + GOOD + line + b"\n" + GOOD)
-    with pytest.raises(ValueError, match="expected 'grade qid:Q 1:v 2:v") as caught:
+    with pytest.raises(
+        ValueError, match=r"grades from 0, whole qids on all lines or none, and .* rising from 1"
+    ) as caught:
         read_letor(path)
-    assert str(caught.value).startswith(f"{path}:4: ")
-    assert problem in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:4: {line.decode(errors='replace')!r}; ")
 
 
 def test_a_qid_that_comes_late_is_named(letor):
-    with pytest.raises(ValueError, match=r"train.txt:2: qid: is here, but not on the lines above"):
+    with pytest.raises(
+        ValueError, match=r"train.txt:2: '1 qid:1 1:1'; expected .* whole qids on all lines or none"
+    ):
         read_letor(letor(b"1 1:1\n1 qid:1 1:1\n"))
 
 
@@ -177,7 +172,7 @@ def test_sizes_beside(letor, data, sizes, compress_sizes):
 
 
 def test_no_sizes(letor):
-    with pytest.raises(ValueError, match=r"no qid on its lines, and no train.txt.query beside it; expected"):
+    with pytest.raises(ValueError, match=r"no qid on its lines, and there is no train.txt.query; expected"):
         read_letor(letor(NO_QID))
 
 
@@ -272,11 +267,3 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2])))
     assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_indices_from_0_are_answered_with_what_to_do(tmp_path):
-    (tmp_path / "zero.txt").write_text("1 qid:1 0:3 1:2\n")
-    with pytest.raises(
-        ValueError, match="the feature index 0 is below 1: LETOR counts features from 1; add 1"
-    ):
-        read_letor(tmp_path / "zero.txt")

@@ -1,11 +1,10 @@
-"""The parser of LETOR text: every number as `float` reads it, every line as scikit-learn does, at any thread count."""
+"""The parser of LETOR text: every number as `float` reads it, every line as scikit-learn does."""
 
 import io
 import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
@@ -15,10 +14,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from lambdaboost import _threads
 from lambdaboost._jit import kernel
-from lambdaboost.datasets import _letor_text, read_letor
-from lambdaboost.datasets._letor_text import parse
+from lambdaboost.datasets import letor, read_letor
 from lambdaboost.datasets.kernels.letor import parse_decimal
 
 DIGITS = st.text("0123456789", min_size=1, max_size=25)
@@ -96,11 +93,9 @@ BLANK = st.sampled_from(["", "  ", "# a comment", "\t#", "\r"])
 def lines(draw, with_qid, values, grades):
     if draw(st.integers(0, 9)) == 0:
         return draw(BLANK)
-    words = [draw(grades)] + (
-        [f"qid:{draw(st.sampled_from(['7', '007', '+7', '7_0', '-70']))}"] if with_qid else []
-    )
+    words = [draw(grades)] + ([f"qid:{draw(st.sampled_from(['7', '007', '-70']))}"] if with_qid else [])
     indices = draw(
-        st.lists(st.sampled_from(["1", "2", "3", "4", "05", "+6", "70", "70000"]), unique=True).map(sorted)
+        st.lists(st.sampled_from(["1", "2", "3", "4", "05", "70", "70000"]), unique=True).map(sorted)
     )
     words += [f"{index}:{draw(values)}" for index in sorted(indices, key=int)]
     return "".join(word + draw(SPACE) for word in words) + draw(
@@ -125,33 +120,29 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("parser") / "train.txt"
 
 
-@contextmanager
-def in_chunks(size, threads):
-    """Parse with so small chunks, on so many threads."""
-    with (
-        mock.patch.object(_letor_text, "BLOCK", size),
-        mock.patch.object(_letor_text, "BYTES_PER_THREAD", 1),
-        _threads.using(threads),
-    ):
-        yield
+def in_blocks(size):
+    """Parse with so small blocks."""
+    return mock.patch.object(letor, "BLOCK", size)
 
 
-ANY_CHUNKS = {"size": st.sampled_from([2, 16, 100, 1 << 21]), "threads": st.integers(1, 3)}
+SIZES = st.sampled_from([2, 16, 100, 1 << 21])
 
 
-@given(text=texts(), **ANY_CHUNKS)
-@example(text=b"1 qid:1 1:1 2:-0\n1 qid:1 1:-0\n", size=2, threads=1)
-@example(text=b"1 qid:1 1:1", size=2, threads=1)
-def test_a_file_is_read_as_scikit_learn_reads_it(place, text, size, threads):
+@given(text=texts(), size=SIZES)
+@example(text=b"1 qid:1 1:1 2:-0\n1 qid:1 1:-0\n", size=2)
+@example(text=b"1 qid:1 1:1", size=2)
+def test_a_file_is_read_as_scikit_learn_reads_it(place, text, size):
     place.write_bytes(text)
     X, grades, ids = read_as_scikit_learn(text)
-    with in_chunks(size, threads):
+    if "qid" not in text.decode():
+        place.with_name(f"{place.name}.query").write_text(f"{grades.size}\n")
+    with in_blocks(size):
         if not grades.size:
             with pytest.raises(ValueError, match="has no rows"):
-                parse(place)
+                read_letor(place)
             return
         try:
-            found = parse(place)
+            found = read_letor(place)
         except ValueError as error:
             assert "reappears" in str(error)
             return
@@ -167,14 +158,9 @@ def test_a_file_is_read_as_scikit_learn_reads_it(place, text, size, threads):
     assert here.dtype == np.float32 and here.shape == there.shape
     here, there = (np.where(np.isnan(x), 0, x).tobytes() + np.isnan(x).tobytes() for x in (here, there))
     assert here == there
-    assert found.relevance.tobytes() == grades.tobytes() and found.ids.tobytes() == ids.tobytes()
-
-
-def told(path):
-    try:
-        return parse(path)
-    except ValueError as error:
-        return str(error)
+    q = found.queries
+    assert q.relevance.tobytes() == grades.astype(np.float32).tobytes()
+    assert ids.size == 0 or np.repeat(q.ids, q.sizes).tobytes() == ids.tobytes()
 
 
 def refused_by_scikit_learn(text):
@@ -185,65 +171,49 @@ def refused_by_scikit_learn(text):
     return False
 
 
-@given(text=texts(NUMBERS | WRONG, st.sampled_from(["0", "1", "x", "-1", "nan", ""])), **ANY_CHUNKS)
-def test_the_first_wrong_line_is_named_at_any_thread_count(place, text, size, threads):
+@given(text=texts(NUMBERS | WRONG, st.sampled_from(["0", "1", "x", "-1", "nan", ""])), size=SIZES)
+def test_the_first_wrong_line_is_named(place, text, size):
     place.write_bytes(text)
-    alone = told(place)
-    with in_chunks(size, threads):
-        found = told(place)
-    if isinstance(alone, str):
-        assert found == alone
-    else:
-        for one, other in zip(found, alone, strict=True):
-            a, b = (x.toarray() if sparse.issparse(x) else x for x in (one, other))
-            assert (a is None and b is None) or np.array_equal(
-                a, b, equal_nan=np.asarray(a).dtype.kind == "f"
-            )
     refused = [
         line.split()[:1] in ([b"-1"], [b"nan"]) or refused_by_scikit_learn(line) for line in text.split(b"\n")
     ]
     if any(refused):
-        line = int(alone.removeprefix(f"{place}:").partition(":")[0])
-        assert line == refused.index(True) + 1 or (line <= refused.index(True) and "qid: is" in alone)
+        with in_blocks(size), pytest.raises(ValueError) as caught:
+            read_letor(place)
+        line = int(str(caught.value).removeprefix(f"{place}:").partition(":")[0])
+        first = refused.index(True) + 1
+        assert line == first or (line < first and b"qid" not in text.split(b"\n")[line - 1])
 
 
-def test_chunks_hold_whole_lines_of_any_length(place):
+def test_blocks_hold_whole_lines_of_any_length(place):
     long = b"1 qid:1 " + b" ".join(b"%d:0.5" % i for i in range(1, 5000)) + b"\n"
     place.write_bytes(b"1 qid:1 1:1\n" + long + b"\n\n0 qid:2 2:1 # last")
-    with in_chunks(64, 2):
-        found = parse(place)
+    with in_blocks(64):
+        found = read_letor(place)
     assert found.features.shape == (3, 4999) and np.count_nonzero(found.features) == 5001
     assert found.documents.tolist() == ["", "", "last"]
 
 
-def test_the_lines_of_all_chunks_are_counted(place):
+def test_the_lines_of_all_blocks_are_counted(place):
     place.write_bytes(b"1 qid:1 1:1\n\n# c\n" * 500 + b"1 qid:1 1:x\n" + b"1 qid:1 2:y\n" * 500)
-    for threads in (1, 2, 3):
-        with in_chunks(100, threads), pytest.raises(ValueError, match=r"train.txt:1501: could not convert"):
-            parse(place)
+    with in_blocks(100), pytest.raises(ValueError, match=r"train.txt:1501: '1 qid:1 1:x'"):
+        read_letor(place)
     place.write_bytes(b"\xef\xbb\xbf\n1 qid:1 1:1\n\n" + b"1 qid:1 1:1\n" * 500 + b"-1 qid:1 1:1\n")
-    with in_chunks(100, 2), pytest.raises(ValueError, match=r"train.txt:504: the grade is -1"):
-        parse(place)
+    with in_blocks(100), pytest.raises(ValueError, match=r"train.txt:504: '-1 qid:1 1:1'"):
+        read_letor(place)
 
 
-def test_numbers_with_many_digits_or_of_istella_need_no_python(place, monkeypatch):
-    left = []
-    parse_row = _letor_text._parse_row
-    monkeypatch.setattr(_letor_text, "_parse_row", lambda *line: left.append(line) or parse_row(*line))
-    place.write_bytes(b"1 qid:1 1:0.1234567890123456789 2:1.79769313486232e+308 3:nan 4:-1.5e-7\n")
-    parse(place)
-    assert left == []
-    place.write_bytes(b"1 qid:1 1:16777217.0000000000000 2:inf\n1 qid:1 1:1\n")
-    assert parse(place).features[0, 0] == 16777216
-    assert len(left) == 1
+def test_halfway_numbers_are_rounded_as_by_float(place):
+    place.write_bytes(b"1 qid:1 1:16777217.0000000000000 2:inf 3:nan\n1 qid:1 1:1\n")
+    row = read_letor(place).features[0]
+    assert row[0] == 16777216 and row[1] == np.finfo(np.float32).max and np.isnan(row[2])
 
 
 MEMORY = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from lambdaboost._threads import using
-from lambdaboost.datasets._letor_text import parse
+from lambdaboost.datasets import read_letor
 
 def status(name):
     with open("/proc/self/status") as lines:
@@ -251,15 +221,14 @@ def status(name):
 
 folder = Path(sys.argv[1])
 (folder / "small.txt").write_text("1 qid:1 1:1 3:1\\n")
-parse(folder / "small.txt")
+read_letor(folder / "small.txt")
 held = status("VmRSS:")
 with open("/proc/self/clear_refs", "w") as reset:
     reset.write("5")
-with using(2):
-    found = parse(folder / "large.txt")
+found = read_letor(folder / "large.txt")
 x = found.features
 arrays = x.nbytes if isinstance(x, np.ndarray) else x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
-arrays += found.relevance.nbytes + found.ids.nbytes
+arrays += found.queries.relevance.nbytes
 print(json.dumps({"arrays": arrays, "peak": status("VmHWM:") - held, "sparse": not isinstance(x, np.ndarray)}))
 """
 
@@ -269,7 +238,7 @@ print(json.dumps({"arrays": arrays, "peak": status("VmHWM:") - held, "sparse": n
     not os.access("/proc/self/clear_refs", os.W_OK), reason="peaks of memory as Linux reports them"
 )
 @pytest.mark.parametrize("share, width", [(1.0, 136), (0.9, 136), (0.4, 136), (0.02, 2000)])
-def test_reading_needs_at_most_twice_the_memory_of_the_arrays(tmp_path, share, width):
+def test_reading_needs_about_three_times_the_memory_of_the_arrays(tmp_path, share, width):
     rng = np.random.default_rng(0)
     block = []
     for _ in range(500):
@@ -284,16 +253,4 @@ def test_reading_needs_at_most_twice_the_memory_of_the_arrays(tmp_path, share, w
     )
     found = json.loads(run.stdout)
     assert found["sparse"] == (share < 0.1)
-    assert found["peak"] <= 2 * found["arrays"], found
-
-
-def test_a_file_read_in_chunks_goes_through_the_cache(tmp_path):
-    (tmp_path / "a.txt").write_bytes(
-        b"".join(b"%d qid:%d 1:%d 3:2.5 # d%d\n" % (i % 5, i // 9, i, i) for i in range(300))
-    )
-    with in_chunks(200, 2):
-        first, second = read_letor(tmp_path / "a.txt"), read_letor(tmp_path / "a.txt")
-    whole = read_letor(tmp_path / "a.txt")
-    for one in (first, second):
-        np.testing.assert_array_equal(one.features, whole.features)
-        assert one.documents.tolist() == whole.documents.tolist() == [f"d{i}" for i in range(300)]
+    assert found["peak"] <= 3.5 * found["arrays"], found

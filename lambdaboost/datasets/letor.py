@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
-from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse
+from lambdaboost.datasets.arrays import split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
+
+EXPECTED = (
+    "expected 'grade qid:Q 1:v 2:v … # comment' with grades from 0, whole qids on all lines or none, and feature "
+    "indices rising from 1"
+)
+# Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
+DOCID = re.compile(rb"\s*docid\s*=\s*(\S+)")
+NUMBER, NEWLINE = re.compile(rb"[^\s#]*"), b"\n"
+BLOCK = 1 << 20  # bytes; text and numbers of a block stay in the processor's cache
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+# Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
+DENSE_SHARE = 0.1
 
 
 def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -> Collection:
@@ -64,22 +80,124 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     path = Path(path)
     if n_features is not None:
         check_whole("n_features", n_features)
-    parsed = parse(path, n_features)
-    q = Queries(parsed.relevance, ids=parsed.ids) if parsed.ids.size else _in_sizes(parsed, path)
-    return Collection(parsed.features, q, parsed.documents)
+    blocks, *parts = map(list, zip(*(_parse(path, *block) for block in _blocks(path)), strict=True))
+    grades, ids, names = map(np.concatenate, parts)
+    d = max(block.shape[1] for block in blocks)
+    if n_features is not None and n_features < d:
+        raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
+    features = _stack(blocks, n_features or d)
+    q = Queries(grades, ids=_unsplit(path, ids)) if ids.size else _in_sizes(grades, path)
+    return Collection(features, q, names if (names != "").any() else None)
 
 
-def _in_sizes(parsed: Parsed, path: Path) -> Queries:
+def _body(line: bytes) -> bytes:
+    """A line without its comment."""
+    return line.partition(b"#")[0].strip()
+
+
+def rows_of(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold a document, without comments, with their numbers."""
+    return (
+        (number, body) for number, line in enumerate(file, 1) if (body := _body(line.removeprefix(BOM_UTF8)))
+    )
+
+
+def _blocks(path: Path) -> Iterator[tuple[bytes, int, bool]]:
+    """Blocks of whole lines with a newline each, the number of their first line, and whether rows have a qid."""
+    with reading(path) as file:
+        _, first = next(rows_of(file), (0, b""))
+        if not first:
+            raise ValueError(f"{path} has no rows; {EXPECTED}")
+        with_qid = re.match(rb"\S+\s+qid:", first) is not None
+        file.seek(0)
+        file.seek(len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
+        line = 1
+        while block := file.read(BLOCK) + file.readline():
+            block += b"" if block.endswith(b"\n") else b"\n"
+            yield block, line, with_qid
+            line += block.count(b"\n")
+
+
+def _parse(path: Path, block: bytes, line: int, with_qid: bool) -> tuple[Any, ...]:
+    """Features, grades, ids and names of the rows of a block, whose first line is `line`."""
+    from scipy.sparse import csr_matrix
+
+    from lambdaboost.datasets.kernels.letor import Rows, parse_lines
+
+    rows = Rows.for_text(len(block), block.count(b"\n"))
+    n, n_values, unclear, end = parse_lines(np.frombuffer(block, np.uint8), with_qid, rows)
+    wrong = [end] if end < len(block) else []
+    for at, place in zip(rows.unclear[:unclear].tolist(), rows.places[:unclear].tolist(), strict=True):
+        try:
+            value = float(NUMBER.match(block, at)[0])  # type: ignore[index]
+        except ValueError:
+            wrong.append(at)
+            continue
+        if place < 0:
+            rows.grades[-1 - place] = value
+        else:
+            rows.values[place] = np.clip(value, -FLOAT32_MAX, FLOAT32_MAX)  # XGBoost refuses infinities
+    grades, comments, ids = rows.grades[:n], rows.comments[:n], rows.ids[: n if with_qid else 0]
+    wrong += comments[~(np.isfinite(grades) & (grades >= 0))].tolist()
+    if wrong:
+        at = block.rfind(b"\n", 0, min(wrong)) + 1
+        body = _body(block[at : block.index(b"\n", at)])[:60].decode(errors="replace")
+        # repr escapes control characters that a terminal would execute.
+        raise ValueError(f"{path}:{line + block[:at].count(NEWLINE)}: {body!r}; {EXPECTED}")
+    values, indices, ends = rows.values[:n_values], rows.indices[:n_values], rows.ends[:n]
+    shape = n, int(indices.max(initial=1))
+    features = csr_matrix((values.copy(), indices - 1, np.append(0, ends)), shape)
+    names = _names(block, comments) if b"#" in block else np.zeros(n, "U1")
+    return features, grades.copy(), ids.copy(), names
+
+
+def _names(block: bytes, comments: NDArray[np.int64]) -> NDArray[np.str_]:
+    """The name of each document: the word after ``docid =`` of its comment, else the whole comment."""
+    texts = (block[at + 1 : block.index(NEWLINE, at)] for at in comments.tolist())
+    found = (match[1] if (match := DOCID.match(text)) else text.strip() for text in texts)
+    return np.array([name.decode(errors="replace") for name in found], dtype=np.str_)
+
+
+def _stack(blocks: list[Any], d: int) -> Any:
+    """The features of all blocks in `d` columns, dense or CSR; takes the blocks out of the list, to free each."""
+    from scipy.sparse import vstack
+
+    n = sum(block.shape[0] for block in blocks)
+    if sum(block.nnz for block in blocks) < DENSE_SHARE * n * d:
+        for block in blocks:
+            block.resize(block.shape[0], d)
+        return vstack(blocks, format="csr")
+    features = np.zeros((n, d), np.float32)
+    while blocks:
+        block = blocks.pop()
+        n -= block.shape[0]
+        features[n : n + block.shape[0], : block.shape[1]] = block.toarray() + np.float32(0)  # no -0
+    return features
+
+
+def _unsplit(path: Path, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The query of each row; raises if the rows of one are apart."""
+    if split := split_query(ids):
+        query, _, row = split
+        with reading(path) as file:
+            line, _ = next(islice(rows_of(file), row, None))
+        raise ValueError(
+            f"{path}:{line}: query {query} reappears here: sort the lines by qid, keeping their order; {EXPECTED}"
+        )
+    return ids
+
+
+def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
     """Queries of the sizes in LightGBM's ``<data>.query``, compressed or not."""
     plain = without_compression_suffix(path)
     names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
-    beside = next((name for name in names if name.exists()), None)
-    if beside is None:
-        raise ValueError(f"{path} has no qid on its lines, and no {plain.name}.query beside it; {EXPECTED}")
+    sizes = next((name for name in names if name.exists()), None)
+    if sizes is None:
+        raise ValueError(f"{path} has no qid on its lines, and there is no {plain.name}.query; {EXPECTED}")
     try:
-        return Queries(parsed.relevance, sizes=_sizes(beside))
+        return Queries(grades, sizes=_sizes(sizes))
     except ValueError as error:
-        raise ValueError(f"{path} and {beside}: {error}") from None
+        raise ValueError(f"{path} and {sizes}: {error}") from None
 
 
 def _sizes(path: Path) -> list[int]:

@@ -22,7 +22,8 @@ class Rows(NamedTuple):
     """Rows of text, in arrays that may be longer.
 
     ``values[ends[r - 1] : ends[r]]`` are the values of row r, with their indices from 1; ``comments[r]`` is the
-    position of its # or, without a comment, of its newline.
+    position of its # or, without a comment, of its newline. ``unclear`` are the positions of the numbers that `float`
+    must read, ``places`` where they belong: value n, or the grade of row -1 - n.
     """
 
     values: NDArray[np.float32]
@@ -31,25 +32,30 @@ class Rows(NamedTuple):
     grades: NDArray[np.float64]
     ids: NDArray[np.int64]
     comments: NDArray[np.int64]
+    unclear: NDArray[np.int64]
+    places: NDArray[np.int64]
 
     @classmethod
-    def for_text(cls, size: int, rows: int) -> Rows:
+    def for_text(cls, size: int, lines: int) -> Rows:
         """Arrays for any text of `size` bytes and so many lines; a value takes four bytes (" 1:2")."""
-        values, indices = np.empty(size // 4 + 1, np.float32), np.empty(size // 4 + 1, np.int32)
-        return cls(values, indices, np.empty(rows, np.int64), np.empty(rows), *np.empty((2, rows), np.int64))
+        n = size // 4 + 1
+        row, value = np.empty((3, lines), np.int64), np.empty((2, n + lines), np.int64)
+        return cls(
+            np.empty(n, np.float32), np.empty(n, np.int32), row[0], np.empty(lines), row[1], row[2], *value
+        )
 
 
 @exact_uncounted
-def parse_lines(text, with_qid, rows, at, row, n):
-    """Parse lines from position `at` on into `rows`, which has `row` rows with `n` values.
+def parse_lines(text, with_qid, rows):
+    """Parse whole lines, the last of which ends with a newline, into `rows`.
 
-    `text` ends with a newline. Returns position, rows and values at the end of the text, or at the first line that
-    Python must parse.
+    Returns the numbers of rows, values and unclear numbers, and the position of the first wrong line, or the end.
     """
+    at, row, n, unclear = 0, 0, 0, 0
     while at < text.size:
         end = _next_word(text, at)
         if text[end] != NEWLINE and text[end] != COMMENT:
-            end = _parse_row(text, end, with_qid, rows, row, n)
+            end, unclear = _parse_row(text, end, with_qid, rows, row, n, unclear)
             if end < 0:
                 break
             n = rows.ends[row]
@@ -57,17 +63,7 @@ def parse_lines(text, with_qid, rows, at, row, n):
         while text[end] != NEWLINE:
             end += 1
         at = end + 1
-    return at, row, n
-
-
-@exact_uncounted
-def lay_out(values, indices, ends, out):
-    """Write the values of each row into its columns of `out`; -0 becomes 0."""
-    n = 0
-    for row in range(ends.size):
-        while n < ends[row]:
-            out[row, indices[n] - 1] = values[n] + np.float32(0)
-            n += 1
+    return row, n, unclear, at
 
 
 @inlined_exact
@@ -79,23 +75,22 @@ def _next_word(text, at):
 
 
 @inlined_exact
-def _parse_row(text, at, with_qid, rows, row, n):
-    """The position of the row's newline or comment; -1 if Python must parse the line."""
-    grade, at, known = parse_decimal(text, at)
-    if not known or np.abs(grade) > LARGEST_FLOAT32:
-        return -1
-    rows.grades[row] = grade
+def _parse_row(text, at, with_qid, rows, row, n, unclear):
+    """The position of the row's newline or comment, -1 if the row is wrong, and the unclear numbers so far."""
+    rows.unclear[unclear], rows.places[unclear] = at, -1 - row
+    rows.grades[row], at, known = parse_decimal(text, at)
+    unclear += not known
     at = _next_word(text, at)
     has_qid = text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON
     if has_qid != with_qid:
-        return -1
+        return -1, unclear
     if has_qid:
         at += 4
         negative = text[at] == MINUS
         begin = at + negative
         query, at, _ = _parse_digits(text, begin, 0)
         if not 0 < at - begin <= MOST_DIGITS_OF_ID or not _ends_word(text[at]):
-            return -1
+            return -1, unclear
         rows.ids[row] = -query if negative else query
     last = 0
     while True:
@@ -104,36 +99,27 @@ def _parse_row(text, at, with_qid, rows, row, n):
             break
         index, at, _ = _parse_digits(text, begin, 0)
         if text[at] != COLON or index <= last or at - begin > MOST_DIGITS_OF_INDEX:
-            return -1
+            return -1, unclear
+        rows.unclear[unclear], rows.places[unclear] = at + 1, n
         value, at, known = parse_decimal(text, at + 1)
-        if not known:
-            return -1
-        narrow = np.float32(value)
-        if narrow > LARGEST_FLOAT32:
-            narrow = LARGEST_FLOAT32
-        elif narrow < -LARGEST_FLOAT32:
-            narrow = -LARGEST_FLOAT32
-        rows.values[n] = narrow
-        rows.indices[n] = index
-        last = index
+        unclear += not known
+        rows.values[n] = min(max(np.float32(value), -LARGEST_FLOAT32), LARGEST_FLOAT32)
+        rows.indices[n] = last = index
         n += 1
     rows.ends[row] = n
     rows.comments[row] = begin
-    return begin
+    return begin, unclear
 
 
 @inlined_exact
 def parse_decimal(text, at):
-    """The number at `at`, the position of its end, and whether it is known: rounded to float32, it is that of `float`.
+    """The number of the word at `at`, the word's end, and whether it is known: as float32, it is that of `float`.
 
-    Decimals without a doubt are known and nan is; what lies halfway between two float32, infinity and all that is no
-    number is left to Python.
+    What lies halfway between two float32, nan, infinity and all that is no number is left to Python.
     """
     sign = text[at]
     if sign in (MINUS, PLUS):
         at += 1
-    if text[at] | 32 == 110 and text[at + 1] | 32 == 97 and text[at + 2] | 32 == 110:
-        return np.nan, at + 3, _ends_word(text[at + 3])
     begin = at
     mantissa, at, power = _parse_digits(text, at, 0)
     digits = at - begin
@@ -152,7 +138,10 @@ def parse_decimal(text, at):
         exponent, at, _ = _parse_digits(text, at, 0)
         known = known and at > begin
         power += -exponent if direction == MINUS else exponent
-    if not known or not _ends_word(text[at]):
+    while not _ends_word(text[at]):
+        at += 1
+        known = False
+    if not known:
         return 0.0, at, False
     value = float(mantissa)
     if mantissa <= 1 << 53 and -EXACT <= power <= EXACT:  # one exact operation (Clinger 1990)

@@ -15,7 +15,7 @@ from experiments.common.data import Data
 from experiments.common.report import legend, table
 from experiments.common.verdicts import RULE, Compared, compared, finding, verdict
 from lambdaboost import NDCG
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 
 MARKERS = {True: "s--", False: "o-"}
 PAPER = (

@@ -29,7 +29,7 @@ from experiments.common import report
 from experiments.common.report import legend, points, table
 from experiments.common.verdicts import RULE, finding, marked
 from lambdaboost.evaluation import Significance
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 
 HEAD = """\
 Rankers trained on simulated clicks, tested on grades that they do not see: `python -m experiments.clicks`.

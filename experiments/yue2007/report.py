@@ -29,7 +29,7 @@ from experiments.yue2007.accuracy import (
 from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS, STEP, Convergence, converge
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.smoothness import swept
-from lambdaboost.evaluation import Figures, significances
+from lambdaboost.evaluation.significance import holm, mark
 
 PAPER = (
     "Yue and Burges, *On Using Simultaneous Perturbation Stochastic Approximation for IR Measures, and the Empirical "

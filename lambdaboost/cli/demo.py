@@ -14,7 +14,7 @@ from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, System, compare
 from lambdaboost.evaluation import report as write_report
-from lambdaboost.evaluation.comparison.significance import LEGEND
+from lambdaboost.evaluation.significance import LEGEND
 from lambdaboost.evaluation.comparison.table import Table, percent
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import Constrained, GradientStep, LambdaRank

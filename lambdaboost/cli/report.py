@@ -26,7 +26,7 @@ from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.evaluation.reports.page import has_matplotlib, label, label_axes, line
+from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
 from lambdaboost.saving import beside
 
 # Entries of a model's description that are not on the page, or elsewhere on it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from experiments.common.report import points
 from lambdaboost.evaluation import Difference, Measure, compare_values
 from lambdaboost.evaluation.significance import BETTER, LEVEL, WORSE, holm
 
-Figures = Mapping[Measure, NDArray[np.float64]]  # of each query
+Figures = Mapping[Any, NDArray[np.float64]]  # of each query, by measure
 
 # Format it with the comparisons that are corrected together.
 RULE = (
@@ -35,7 +36,17 @@ def corrected(found: Iterable[Difference]) -> list[Difference]:
     return [d._replace(p_holm=float(p)) for d, p in zip(given, holm([d.p for d in given]), strict=True)]
 
 
-def joined(parts: Sequence[Figures]) -> dict[Measure, NDArray[np.float64]]:
+def tested(difference: float, p: float) -> Difference:
+    """A difference of which only the p-value is known.
+
+    >>> tested(0.1, 0.01).mark
+    '▲'
+    """
+    nan = float("nan")
+    return Difference("", "", nan, difference, nan, nan, p, p)
+
+
+def joined(parts: Sequence[Figures]) -> dict[Any, NDArray[np.float64]]:
     """The figures of several folds together."""
     return {measure: np.concatenate([part[measure] for part in parts]) for measure in parts[0]}
 

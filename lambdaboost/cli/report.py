@@ -22,11 +22,9 @@ from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
-from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
-from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
+from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.saving import beside
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
@@ -91,15 +89,14 @@ def run(
         facts = {"Measured on": file.name, "SHA-256": sha256(file), "Order of ties": f"seed {seed}"}
         write_report(
             out,
-            *(System(r.name, r.scores[rows], shuffled) for r in ranked),
-            measures=measures or None,
+            {r.name: r.scores[rows] for r in ranked},
+            shuffled,
+            measures or None,
             histories={
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
             diagnostics=_pictures(curves),
-            importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q) for name in segment},
-            documents=_document_names(labels, data, q.n_documents)[rows],
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -121,19 +118,6 @@ def _model(named: Named, options: Columns) -> LoadedModel:
     """Load the model; --drop is for plain models only."""
     described = beside(named.path).exists()
     return model_file.load(named.path, replace(options, dropped=()) if described else options)
-
-
-def _importance(model: LoadedModel, file: DocumentFile) -> dict[str, float]:
-    """The total gain of each feature of a model."""
-    names = model.columns_in(file).feature_names(file)
-    return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
-
-
-def _document_names(columns: Columns, file: DocumentFile, n: int) -> NDArray[np.str_]:
-    """Names of the documents, or row numbers from 1 if they have none."""
-    if (names := columns.documents(file)) is not None:
-        return names
-    return as_grouped(file, np.array([f"row {row}" for row in range(1, n + 1)]))
 
 
 def segment_of_queries(file: Any, name: str, q: Queries) -> NDArray[Any]:

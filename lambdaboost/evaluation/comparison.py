@@ -212,7 +212,7 @@ def compare(
 
 
 def compare_values(
-    values: Mapping[str, Mapping[Measure, ArrayLike]], weight: ArrayLike | None = None
+    values: Mapping[str, Mapping[Any, ArrayLike]], weight: ArrayLike | None = None
 ) -> Comparison:
     """Compare systems of which only the values per query are known, such as those of several folds together.
 
@@ -288,7 +288,7 @@ def _check_systems(what: str, systems: Any, least: int = 2) -> None:
         )
 
 
-def _values_of(values: Mapping[str, Mapping[Measure, ArrayLike]], measure: Measure) -> NDArray[np.float64]:
+def _values_of(values: Mapping[str, Mapping[Any, ArrayLike]], measure: Measure) -> NDArray[np.float64]:
     """The values of a measure, (n_systems, n_queries)."""
     found = []
     for name, of_system in values.items():

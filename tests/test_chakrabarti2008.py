@@ -75,8 +75,8 @@ def test_figure_9_marks_the_best_and_what_is_worse(results, out):
     for column, measure in enumerate(MEASURES):
         best = ranked(results, measure, results.trainers)[0]
         assert "**" in rows[best][column]
-        for name, significance in against(results, best, measure).items():
-            assert ("▼" in rows[name][column]) == significance.is_worse, (name, measure)
+        for name, d in against(results, best, measure).items():
+            assert ("▼" in rows[name][column]) == (d.mark == "▼"), (name, measure)
             assert "**" not in rows[name][column]
 
 

@@ -206,7 +206,7 @@ def _selected(results: Results) -> str:
 def _per_query(results: Results) -> pd.DataFrame:
     frames = []
     for trainer, figures in results.figures.items():
-        columns = {name: figures.per_query(m) for m, name in zip(MEASURES, paper.COLUMNS, strict=True)}
+        columns = {name: figures[m] for m, name in zip(MEASURES, paper.COLUMNS, strict=True)}
         frames.append(
             pd.DataFrame({"trainer": trainer, "query": np.arange(figures[MEASURES[0]].size), **columns})
         )

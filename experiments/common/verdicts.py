@@ -36,10 +36,10 @@ def corrected(found: Iterable[Difference]) -> list[Difference]:
     return [d._replace(p_holm=float(p)) for d, p in zip(given, holm([d.p for d in given]), strict=True)]
 
 
-def tested(difference: float, p: float) -> Difference:
+def of_p_alone(difference: float, p: float) -> Difference:
     """A difference of which only the p-value is known.
 
-    >>> tested(0.1, 0.01).mark
+    >>> of_p_alone(0.1, 0.01).mark
     '▲'
     """
     nan = float("nan")

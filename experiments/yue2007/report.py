@@ -13,7 +13,7 @@ from scipy import stats
 from experiments.common import report
 from experiments.common.data import Data
 from experiments.common.report import legend, table
-from experiments.common.verdicts import RULE, compared, corrected, finding, points_of, tested, verdict
+from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
 from experiments.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
     IN_SCORES,
@@ -182,7 +182,7 @@ def _on_convergence(convergence: Convergence) -> list[str]:
     at_half = {method: convergence.cost_at(method, 0.5) for method in METHODS}
     fdsa = at_half[FDSA]
     gains = corrected(
-        tested(fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
+        of_p_alone(fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
         for m in DRAWS
     )
     found = [

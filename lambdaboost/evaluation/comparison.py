@@ -28,8 +28,10 @@ from lambdaboost.evaluation.significance import (
 
 HOLM = "p after Holm"
 COLUMNS = ("system", "measure", "mean", "difference", "low", "high", "p", HOLM)
-LONGEST = 120  # characters of a cell
-MARKDOWN_SPECIAL = re.compile(r"[\\|*`<\[\]]")  # an escape, a cell's border, emphasis, code, a tag or a link
+LONGEST, LONGEST_CAPTION = 120, 4_000  # characters of a cell and of a caption
+MARKDOWN_SPECIAL = re.compile(
+    r"[\\|*`\[\]]|<(?=\S)"
+)  # an escape, a cell's border, emphasis, code, a link, a tag
 
 
 class Difference(NamedTuple):
@@ -154,7 +156,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The means as Markdown, in aligned columns."""
-        return f"{_markdown(*self.cells())}\n\n{self.caption}"
+        return f"{_markdown(*self.cells())}\n\n{_literal(self.caption)}"
 
     def _repr_html_(self) -> str:
         """The means, and the differences to be folded out."""
@@ -240,6 +242,10 @@ def compare_values(
 
     _check_systems("values", values)
     measures = tuple(next(iter(values.values())))
+    if not measures:
+        raise ValueError(
+            f"values of {shown(next(iter(values)))} is empty: give values of at least one measure"
+        )
     columns = {measure: _values_of(values, measure) for measure in measures}
     if len({of.shape for of in columns.values()}) != 1:
         sizes = sorted({of.shape[1] for of in columns.values()})
@@ -257,7 +263,9 @@ def compare_values(
     frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
-    return Comparison(frame, _means_over({m: int(of.sum()) for m, of in known.items()}, n, np.ptp(w) > 0))
+    return Comparison(
+        frame, _means_over({m: int(of.sum()) for m, of in known.items()}, n, bool(np.ptp(w) > 0))
+    )
 
 
 def values_of(
@@ -290,7 +298,7 @@ def _check_systems(what: str, systems: Any, least: int = 2) -> None:
 
 def _values_of(values: Mapping[str, Mapping[Any, ArrayLike]], measure: Measure) -> NDArray[np.float64]:
     """The values of a measure, (n_systems, n_queries)."""
-    found = []
+    found: list[NDArray[np.float64]] = []
     for name, of_system in values.items():
         if measure not in of_system:
             raise ValueError(
@@ -356,16 +364,14 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
 
     head = "".join(f'<th scope="col">{html.escape(plain(name, LONGEST))}</th>' for name in header)
     body = "\n".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    said = f"<caption>{html.escape(caption)}</caption>\n" if caption else ""
+    said = f"<caption>{html.escape(plain(caption, LONGEST_CAPTION))}</caption>\n" if caption else ""
     # Browsers repeat <thead> on every printed page.
     return f"<table>\n{said}<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as Markdown, its columns aligned: the first left, the others right."""
-    cells = [
-        [MARKDOWN_SPECIAL.sub(r"\\\g<0>", plain(cell, LONGEST)) for cell in row] for row in (header, *rows)
-    ]
+    cells = [[_literal(plain(cell, LONGEST)) for cell in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         " | ".join(
@@ -376,6 +382,10 @@ def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rule = "|".join(f"{'-' * (w + 1)}:" if at else f":{'-' * (w + 1)}" for at, w in enumerate(widths))
     head, *body = (f"| {line} |" for line in lines)
     return "\n".join([head, f"|{rule}|", *body])
+
+
+def _literal(text: str) -> str:
+    return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
 
 
 def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:

@@ -127,8 +127,8 @@ def report(
         page.section("Learning curves")
         for measure, lines in curves.items():
             last = "; ".join(f"{name}: {y[-1]:.4f} after round {x[-1]}" for name, (x, y) in lines.items())
-            draw = partial(charts.draw_curves, curves=lines, x="Boosting round", y=charts.label(measure))
-            page.chart(draw, f"{measure} by boosting round.", last)
+            curve = partial(charts.draw_curves, curves=lines, x="Boosting round", y=charts.label(measure))
+            page.chart(curve, f"{measure} by boosting round.", last)
     if diagnostics:
         page.section("Diagnostics")
         for caption, draw in diagnostics.items():

@@ -77,15 +77,22 @@ def draw_curves(axes: Any, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], x:
 
 
 def draw_intervals(
-    axes: Any, points: Mapping[str, Sequence[tuple[float, float, float]]], rows: Sequence[str], x: str
+    axes: Any,
+    points: Mapping[str, Sequence[tuple[float, float, float]]],
+    rows: Sequence[str],
+    x: str,
+    first: int = 0,
 ) -> None:
-    """Draw points with intervals, each system's (value, low, high) by row; infinite ends are left out."""
+    """Draw points with intervals, each system's (value, low, high) by row; infinite ends are left out.
+
+    `first` is the number of the first system, which has the colour and mark of that number.
+    """
     label_axes(axes, x, "")
     for at, (name, of_rows) in enumerate(points.items()):
         middle, low, high = np.array(of_rows).T
         y = np.arange(len(rows)) + 0.6 * ((at + 0.5) / len(points) - 0.5)
         reach = np.where(np.isfinite([low, high]), np.abs([middle - low, high - middle]), 0.0)
-        axes.errorbar(middle, y, xerr=reach, label=label(name), **line(at) | {"linestyle": "none"})
+        axes.errorbar(middle, y, xerr=reach, label=label(name), **line(first + at) | {"linestyle": "none"})
     axes.set_yticks(range(len(rows)), [textwrap.fill(label(row), 20) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.figure.set_figheight(0.9 + max(1.0, 0.1 + 0.13 * len(points)) * 0.45 * len(rows))

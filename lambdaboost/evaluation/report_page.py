@@ -256,7 +256,7 @@ def _add_measures(page: Page, values: Values, q: Queries, comparison: Comparison
         }
 
         def draw_differences(axes: Any) -> None:
-            charts.draw_intervals(axes, found, measures, "Difference × 100")
+            charts.draw_intervals(axes, found, measures, "Difference × 100", first=1)
             axes.axvline(0, color=charts.INK, linewidth=0.8)
 
         page.chart(

@@ -146,7 +146,7 @@ def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):
     """Review of 124aa0e: charts were exponential NDCG always, and labels of 1,024 raised with a linear gain."""
     q = Queries([1024, 1, 0, 3, 1024, 0], sizes=[3, 3])
     scores = {"one": [1, 3, 2, 3, 1, 2], "two": [3, 1, 2, 1, 3, 2]}
-    text, page = checked(report(tmp_path / "page", scores, q, NDCG(3, gain="linear")))
+    text, _ = checked(report(tmp_path / "page", scores, q, NDCG(3, gain="linear")))
     told = html.unescape(text)
     assert "NDCG(k=3, gain='linear') of each query, two less one" in told
     text, _ = checked(report(tmp_path / "page", scores, q, Spearman()))

@@ -241,24 +241,16 @@ def compare_values(
     import pandas as pd
 
     _check_systems("values", values)
-    measures = tuple(next(iter(values.values())))
-    if not measures:
-        raise ValueError(
-            f"values of {shown(next(iter(values)))} is empty: give values of at least one measure"
-        )
-    columns = {measure: _values_of(values, measure) for measure in measures}
-    if len({of.shape for of in columns.values()}) != 1:
-        sizes = sorted({of.shape[1] for of in columns.values()})
-        raise ValueError(
-            f"measures have values of {listed(sizes)} queries: give one value per query for each"
-        )
+    columns = _checked_values(values)
     n = next(iter(columns.values())).shape[1]
-    w = np.ones(n) if weight is None else _checked_weight(weight, n)
+    w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
+        raise ValueError(f"weight is {shown(w)}: give one weight per query, ({n},), finite and ≥ 0")
     known = {m: ~np.isnan(of).any(axis=0) & (w > 0) for m, of in columns.items()}
     rows = [
         [name, repr(m), *_tested(columns[m][[0, at]][:, known[m]], w[known[m]], m, at)]
         for at, name in enumerate(values)
-        for m in measures
+        for m in columns
     ]
     frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
     tested = frame["p"].notna()
@@ -296,36 +288,21 @@ def _check_systems(what: str, systems: Any, least: int = 2) -> None:
         )
 
 
-def _values_of(values: Mapping[str, Mapping[Any, ArrayLike]], measure: Measure) -> NDArray[np.float64]:
-    """The values of a measure, (n_systems, n_queries)."""
-    found: list[NDArray[np.float64]] = []
-    for name, of_system in values.items():
-        if measure not in of_system:
-            raise ValueError(
-                f"{shown(name)} has no values of {measure!r}, only of {listed(map(repr, of_system))}"
-            )
-        array = np.asarray(of_system[measure], dtype=np.float64)
-        if array.ndim != 1 or array.size == 0 or np.isinf(array).any():
-            raise ValueError(f"{measure!r} of {shown(name)}: give one finite value (or NaN) per query")
-        if found and array.size != found[0].size:
-            first = next(iter(values))
-            raise ValueError(
-                f"{measure!r} of {shown(name)} has {array.size} values, that of {shown(first)} {found[0].size}: "
-                "compare on the same queries"
-            )
-        found.append(array)
-    return np.array(found)
-
-
-def _checked_weight(given: ArrayLike, n_queries: int) -> NDArray[np.float64]:
-    weight = np.asarray(given, dtype=np.float64)
-    if weight.shape != (n_queries,):
-        raise ValueError(
-            f"weight has shape {weight.shape}, expected ({n_queries},): give one weight per query"
-        )
-    if (bad := np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))).size:
-        raise ValueError(f"weight[{bad[0]}] is {weight[bad[0]]:g}: give finite weights ≥ 0")
-    return weight
+def _checked_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measure, NDArray[np.float64]]:
+    """The values of each measure of the first system, (n_systems, n_queries); others need the same."""
+    base, first = next(iter(values.items()))
+    if not first:
+        raise ValueError(f"values of {shown(base)} is empty: give values of at least one measure")
+    found, n = {}, np.size(next(iter(first.values())))
+    for measure in first:
+        found[measure] = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
+        for name, array in zip(values, found[measure], strict=True):
+            if array.shape != (n,) or n == 0 or np.isinf(array).any():
+                raise ValueError(
+                    f"{measure!r} of {shown(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
+                    f"the same queries as {shown(base)}, which has {n}"
+                )
+    return {measure: np.array(of) for measure, of in found.items()}
 
 
 def _tested(

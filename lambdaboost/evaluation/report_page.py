@@ -85,7 +85,7 @@ def report(
         Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``; each nested mapping gets
         a heading.
     title : str
-        The title of the page.
+        Its title.
 
     Raises
     ------

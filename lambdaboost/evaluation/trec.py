@@ -167,22 +167,19 @@ def _read(path: Path, form: str, at: int, figure: str, kind: Callable[[str], flo
         except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
     lines = lines[(lines[0] != "") & ~lines[0].str.startswith("#")]
-    frame = lines[[0, 2]].set_axis(KEY, axis="columns").assign(figure=lines[at].map(number))
+    frame = lines[[0, 2]].set_axis(KEY, axis="columns").assign(**{figure: lines[at].map(number)})
     wrong = (lines[n - 1] == "") | (n in lines and lines.get(n) != "")
+    no_number = ~np.isfinite(frame[figure].astype(np.float64))
     for bad, what in (
         (wrong, f"not the fields {form!r}"),
-        (
-            ~np.isfinite(frame["figure"].astype(np.float64)),
-            f"{figure} is no {'whole' if kind is int else 'finite'} number",
-        ),
+        (no_number, f"{figure} is no {'whole' if kind is int else 'finite'} number"),
         (frame.duplicated(KEY), "the document of this query is also on a line above; keep one of them"),
     ):
         if bad.any():
             raise ValueError(f"{path}:{bad.idxmax() + 1}: {what}")
     if frame.empty:
         raise ValueError(f"{path} is empty; expected lines {form!r}")
-    frame = frame.rename(columns={"figure": figure}).reset_index(drop=True)
-    return frame.astype({figure: np.float64 if kind is float else np.int64})
+    return frame.reset_index(drop=True).astype({figure: np.float64 if kind is float else np.int64})
 
 
 def _write(path: Path, frame: Any) -> None:
@@ -212,7 +209,7 @@ def _named(queries: Queries, documents: ArrayLike | None) -> Any:
 
 def _checked(name: str, frame: Any, figure: str) -> Any:
     """The columns query_id, doc_id and `figure` as a pandas frame with ids as text, so that 301 is '301'."""
-    from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
+    from pandas.api.types import is_float_dtype, is_numeric_dtype
 
     try:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
@@ -221,18 +218,13 @@ def _checked(name: str, frame: Any, figure: str) -> Any:
             f"{name} is a {type(frame).__name__}: give a DataFrame (pandas, polars, pyarrow)"
         ) from None
     if missing := [c for c in (*KEY, figure) if c not in table]:
-        raise ValueError(
-            f"{name} has no column {missing[0]!r}, only {listed(table.columns)}: rename its columns"
-        )
+        raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
     if table.empty:
         raise ValueError(f"{name} is empty: give at least one document of one query")
     for c in (*KEY, figure):
-        kind = table[c].dtype
-        is_id, is_number = c in KEY, is_numeric_dtype(kind) and not is_bool_dtype(kind)
-        if (is_float_dtype(kind) or is_bool_dtype(kind)) if is_id else not is_number:
-            raise TypeError(
-                f"{c} of {name} is {kind}: give {'ids as text or whole numbers' if is_id else 'numbers'}"
-            )
+        needs = "numbers" if c == figure else "text or whole numbers"
+        if is_float_dtype(table[c]) if c in KEY else not is_numeric_dtype(table[c]):
+            raise TypeError(f"{c} of {name} is {table[c].dtype}: give {needs}")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
     out = table[KEY].astype(str).assign(**{figure: table[figure].to_numpy(np.float64)})
     _refuse(~np.isfinite(out[figure]), name, out, f"has no finite {figure}; give one, or leave the row out")

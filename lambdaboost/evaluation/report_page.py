@@ -220,17 +220,12 @@ def _lead(names: tuple[str, ...], q: Queries) -> str:
 
 def _add_measures(page: Page, values: Values, q: Queries, comparison: Comparison | None) -> None:
     """The means with their intervals, and the differences from the baseline with theirs."""
-    from scipy.special import stdtrit
-
-    means: dict[str, list[tuple[float, float, float]]] = {}
-    for system, of_system in values.items():
-        for of_query in of_system.values():
-            known = ~np.isnan(of_query) & (q.query_weight > 0)
-            mean, reach = np.nan, np.inf
-            if known.any():
-                mean, error, df = weighted_mean(of_query[known], q.query_weight[known])
-                reach = float(stdtrit(df, 1 - LEVEL / 2)) * error
-            means.setdefault(system, []).append((100 * mean, 100 * (mean - reach), 100 * (mean + reach)))
+    means: dict[str, list[tuple[float, float, float]]] = {system: [] for system in values}
+    for measure in next(iter(values.values())):
+        of_systems = np.array([of[measure] for of in values.values()])
+        known = ~np.isnan(of_systems).any(axis=0) & (q.query_weight > 0)
+        for system, of_query in zip(values, of_systems[:, known], strict=True):
+            means[system].append(_mean_with_interval(of_query, q.query_weight[known]))
     measures = [repr(measure) for measure in next(iter(values.values()))]
     page.section("Measures")
     if comparison is None:
@@ -262,6 +257,17 @@ def _add_measures(page: Page, values: Values, q: Queries, comparison: Comparison
         page.chart(
             draw_differences, f"Differences from {comparison.baseline} with paired 95% intervals, unadjusted."
         )
+
+
+def _mean_with_interval(x: NDArray[np.float64], weight: NDArray[np.float64]) -> tuple[float, float, float]:
+    """The mean and the ends of its 95% interval, times 100; infinite for a single value, NaN without any."""
+    from scipy.special import stdtrit
+
+    if not x.size:
+        return np.nan, np.nan, np.nan
+    mean, error, df = weighted_mean(x, weight)
+    reach = float(stdtrit(df, 1 - LEVEL / 2)) * error
+    return 100 * mean, 100 * (mean - reach), 100 * (mean + reach)
 
 
 def _first_of_sources(measures: Iterable[Measure]) -> list[Measure]:

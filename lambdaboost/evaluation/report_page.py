@@ -417,7 +417,7 @@ def _add_facts(page: Page, values: Values, q: Queries, run: Mapping[str, Any]) -
     page.facts(
         [("Written", f"{at:%Y-%m-%d %H:%M} UTC"), ("Python", platform.python_version())]
         + [(name, version(name)) for name in LIBRARIES]
-        + [(name, engine_version(name)) for name in ENGINES if name in sys.modules]
+        + [(name, engine_version(name)) for name in ENGINES if sys.modules.get(name)]
     )
 
 

@@ -67,13 +67,16 @@ def test_as_statsmodels_and_pingouin_where_they_are_installed(seed):
     rng = np.random.default_rng(seed)
     before, x = rng.random(30), rng.normal(0.05, 0.2, 30)
     d = figures(before, before + x)
+    p = rng.random(6) ** 3
     if (pingouin := find("pingouin")) is not None:
-        row = pingouin.ttest(before + x, before, paired=True)
-        assert d.p == pytest.approx(float(row["p-val"].iloc[0]), abs=1e-9)
-    if (weightstats := find("statsmodels.stats.weightstats")) is not None:
-        assert d.p == pytest.approx(weightstats.DescrStatsW(x).ttest_mean(0)[1], abs=1e-12)
-    linear = stats.linregress(np.tile([0.0, 1.0], 30), np.ravel(np.column_stack([before, before + x])))
-    assert d.difference == pytest.approx(linear.slope)
+        row = pingouin.ttest(before + x, before, paired=True).iloc[0]
+        assert d.p == pytest.approx(float(row["p_val"]), abs=1e-9)
+        assert holm(p) == pytest.approx(pingouin.multicomp(p, method="holm")[1])
+    if (found := find("statsmodels.stats.api")) is not None:
+        assert d.p == pytest.approx(found.DescrStatsW(x).ttest_mean(0)[1], abs=1e-12)
+        assert (d.low, d.high) == pytest.approx(found.DescrStatsW(x).tconfint_mean())
+        assert holm(p) == pytest.approx(found.multipletests(p, method="holm")[1])
+    assert d.p == pytest.approx(stats.ttest_rel(before + x, before).pvalue, abs=1e-12)
 
 
 def find(name):

@@ -153,6 +153,13 @@ def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):
     assert "NDCG" not in text and "Spearman() of each query" in text
 
 
+def test_numbers_in_a_chart_are_whole(tmp_path):
+    """Paths are rounded, numbers that one reads are not."""
+    draw = {"ticks": lambda axes: (axes.set_xlim(0, 1), axes.set_xticks([0.0, 0.125, 1.0]))}
+    page = checked(report(tmp_path / "page", {"a": BEFORE}, Q, diagnostics=draw))[1]
+    assert "0.125" in "".join(page.texts)
+
+
 def test_queries_without_a_label_count_as_the_measure_says(tmp_path):
     """Review of 124aa0e: all of them were said to count as 0, of a correlation too."""
     q = Queries([1, 0, 0, 0, 2, 1], sizes=[2, 2, 2])

@@ -179,5 +179,8 @@ def _inline(svg: str, alt: str) -> str:
     rest = re.sub(r'(?<=<g) id="[^"]*"', "", rest)
     for colour, on_page in ON_PAGE.items():
         rest = re.sub(colour, on_page, rest, flags=re.IGNORECASE)
-    rest = re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r">\s+<", ">\n<", rest))
+    rest = re.sub(r">\s+<", ">\n<", rest)
+    rest = re.sub(
+        r'\bd="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), rest
+    )  # tenths of a point
     return f'<svg role="img" aria-label="{html.escape(alt)}" {box[0]}>{rest}'

@@ -14,7 +14,7 @@ from benchmarks.timing import Timed
 from benchmarks.training import gradient_inside
 from experiments.common.report import legend
 from lambdaboost._threads import using
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 
 METHOD = """\
 Processor time of λ and μ a document and round, in microseconds, on one thread, so that other programs on the machine \

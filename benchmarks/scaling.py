@@ -17,7 +17,7 @@ from benchmarks.sums import sampled_error
 from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.common.report import legend
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 from lambdaboost.objectives import Objective
 
 OBJECTIVES: tuple[Objective, ...] = (LambdaRank(), RankNet(), SigmoidLocal())

@@ -46,14 +46,14 @@ def test_everything_is_written(results, out):
     for name in ("figures_4_to_6.png", "figure_8.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((out / "per_query.csv").read_text(encoding="utf-8").splitlines()))
-    assert len(rows) == (len(HINGES) + 2) * results.figures[RANDOM].n_queries
+    assert len(rows) == (len(HINGES) + 2) * results.figures[RANDOM][MEASURES[0]].size
 
 
 def test_every_rule_beats_random_order(results):
     for name in (*HINGES, MCRANK):
         for measure in MEASURES:
-            mean = results.figures[name].per_query(measure).mean()
-            assert mean > results.figures[RANDOM].per_query(measure).mean(), (name, measure)
+            mean = results.figures[name][measure].mean()
+            assert mean > results.figures[RANDOM][measure].mean(), (name, measure)
 
 
 def test_selection_is_by_validation_alone(results):
@@ -75,8 +75,8 @@ def test_figure_9_marks_the_best_and_what_is_worse(results, out):
     for column, measure in enumerate(MEASURES):
         best = ranked(results, measure, results.trainers)[0]
         assert "**" in rows[best][column]
-        for name, significance in against(results, best, measure).items():
-            assert ("▼" in rows[name][column]) == significance.is_worse, (name, measure)
+        for name, d in against(results, best, measure).items():
+            assert ("▼" in rows[name][column]) == (d.mark == "▼"), (name, measure)
             assert "**" not in rows[name][column]
 
 

@@ -531,7 +531,7 @@ def test_trec_runs(capsys, tmp_path):
     )
     assert "needs the label source 'clicks'" in refused(capsys, "evaluate", *given, "--measure", "CNDCG")
     (tmp_path / "run").write_text("1 b 3.5\n")
-    assert "run:1: 3 fields; expected" in refused(capsys, "evaluate", *given)
+    assert "run: Too many columns specified: expected 6 and found 3" in refused(capsys, "evaluate", *given)
     assert "the judgments are missing: give FILE" in refused(capsys, "evaluate")
 
 

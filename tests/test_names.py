@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from lambdaboost import (
     MAP,
     MRR,
-    NDCG,
     Precision,
     Queries,
     _lightgbm,
@@ -21,7 +20,7 @@ from lambdaboost import (
 )
 from lambdaboost.cli.app import app
 from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.evaluation import System, compare
+from lambdaboost.evaluation import compare
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
@@ -183,8 +182,8 @@ def test_every_metric_of_lightgbm_is_known():
 
 def test_names_in_compare():
     rng = np.random.default_rng(0)
-    systems = [System(name, rng.normal(size=len(X)), Q) for name in ("one", "two")]
-    assert compare(*systems, measures="ndcg@5").measures == (NDCG(5),)
-    assert compare(*systems, measures=["map", "mrr@10", MAP()]).measures == (MAP(), MRR(10))
+    scores = {name: rng.normal(size=len(X)) for name in ("one", "two")}
+    assert compare(scores, Q, "ndcg@5").measures == ("NDCG(k=5)",)
+    assert compare(scores, Q, ["map", "mrr@10", MAP()]).measures == ("MAP()", "MRR(k=10)")
     with pytest.raises(ValueError, match=r"'ndgc' is unknown .did you mean NDCG"):
-        compare(*systems, measures=["ndgc"])
+        compare(scores, Q, measures=["ndgc"])

@@ -16,7 +16,7 @@ import lambdaboost
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
-from lambdaboost.evaluation import System, report
+from lambdaboost.evaluation import report
 
 pytestmark = pytest.mark.slow
 
@@ -134,8 +134,8 @@ def test_saved_models(engine, tmp_path):
 
 
 def test_the_report_names_the_engine_that_is_there(engine, tmp_path):
-    trained = System("trained", scores(engine, train(engine)), Q)
-    report(tmp_path / "page.html", System("untrained", np.zeros(len(X)), Q), trained)
+    trained = scores(engine, train(engine))
+    report(tmp_path / "page.html", {"untrained": np.zeros(len(X)), "trained": trained}, Q)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert engine in page and OTHER[engine] not in page
 

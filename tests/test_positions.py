@@ -26,7 +26,7 @@ from lambdaboost import (
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, from_frame, web_search_log
 from lambdaboost.engine_data import queries_of
-from lambdaboost.evaluation import NDCG, System, compare
+from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.base.objective import Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -196,13 +196,6 @@ def test_parts_with_other_categories_are_joined_by_name():
     without = Collection(np.ones((1, 1)), Queries([1], sizes=[1]))
     with pytest.raises(ValueError, match=r"part 1 and part 0 differ in their positions \(none; given\)"):
         Collection.concat([parts[0], without])
-
-
-def test_systems_on_other_positions_rank_other_queries():
-    a, b = (Queries([1, 0], sizes=[2], position=p) for p in ([1, 2], [2, 1]))
-    systems = [System(name, np.zeros(2), q) for name, q in (("a", a), ("b", b))]
-    with pytest.raises(ValueError, match=r"rank different queries \(other positions"):
-        compare(*systems, measures=[NDCG(3)])
 
 
 @BOTH

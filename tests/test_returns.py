@@ -32,7 +32,7 @@ from lambdaboost import (
 )
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import Collection, write_letor
-from lambdaboost.evaluation import MEASURES, System, report
+from lambdaboost.evaluation import MEASURES, report
 from lambdaboost.objectives import OBJECTIVES
 
 ROWS, DATES = 30, 12
@@ -168,17 +168,17 @@ def test_an_estimator_takes_returns(engine):
 
 def test_a_report_of_returns_has_no_ndcg(tmp_path):
     q = Queries(RETURNS, sizes=SIZES)
-    path = report(tmp_path / "page.html", System("a", SCORES, q), System("b", X[:, 1], q))
+    path = report(tmp_path / "page.html", {"a": SCORES, "b": X[:, 1]}, q)
     text = path.read_text(encoding="utf-8")
-    assert "Spearman()" in text and "NDCG" not in text and "Worst queries" in text
+    assert "Spearman()" in text and "NDCG" not in text and "Labels relevance" in text
 
 
 def test_a_report_of_returns_takes_measures_of_their_order(tmp_path):
     q = Queries(RETURNS, sizes=SIZES)
-    path = report(tmp_path / "page.html", System("a", SCORES, q), measures=(Spearman(), Pearson()))
+    path = report(tmp_path / "page.html", {"a": SCORES}, q, measures=(Spearman(), Pearson()))
     assert "Pearson()" in path.read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="labels must be ≥ 0"):
-        report(tmp_path / "other.html", System("a", SCORES, q), measures=NDCG(3))
+        report(tmp_path / "other.html", {"a": SCORES}, q, measures=NDCG(3))
     assert not (tmp_path / "other.html").exists()
 
 

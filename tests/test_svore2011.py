@@ -18,6 +18,7 @@ pytest.importorskip("matplotlib")
 
 from experiments.common.data import Data
 from experiments.common.synthetic import synthetic
+from experiments.common.verdicts import cell as cell_of
 from experiments.common.workers import Workers
 from experiments.svore2011.__main__ import default_leaves, reproduce
 from experiments.svore2011.protocol import n_runs, run_protocol
@@ -35,7 +36,7 @@ from experiments.svore2011.settings import (
 )
 from experiments.svore2011.training import Trainer
 from lambdaboost import NDCG, Queries
-from lambdaboost.evaluation import compare
+from lambdaboost.evaluation import compare_values
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +99,7 @@ def test_csv_files_hold_every_run_and_every_query(results, out):
     figures = list(csv.DictReader((out / "per_query.csv").read_text(encoding="utf-8").splitlines()))
     assert len(figures) == 10 * 16
     mean = np.mean([float(row["NDCG(k=3)"]) for row in figures if row["system"] == NEWTON])
-    assert mean == pytest.approx(results.figures[NEWTON].per_query(NDCG(3)).mean(), abs=1e-6)
+    assert mean == pytest.approx(results.figures[NEWTON][NDCG(3)].mean(), abs=1e-6)
 
 
 def test_a_stopped_reproduction_goes_on_where_it_was(results, data, tmp_path):
@@ -152,9 +153,7 @@ def test_selection_sees_no_test_label(results, data, tmp_path):
         assert trial == same
         np.testing.assert_array_equal(outcome["valid"], turned["valid"])
         np.testing.assert_array_equal(outcome["test_scores"], turned["test_scores"])
-    assert (
-        found.figures[NEWTON].per_query(NDCG(3)).mean() != results.figures[NEWTON].per_query(NDCG(3)).mean()
-    )
+    assert found.figures[NEWTON][NDCG(3)].mean() != results.figures[NEWTON][NDCG(3)].mean()
 
 
 def test_the_best_of_validation_is_selected(results):
@@ -183,8 +182,9 @@ def test_tables_are_those_of_compare(results):
     rows = cells(table_2(results))
     assert [row[0] for row in rows[:4]] == [NEWTON, DESCENT, "λL + λS exponential", LINEAR]
     for row, baseline in ((1, NEWTON), (2, DESCENT), (3, DESCENT)):
-        comparison = compare(results.figures[baseline], results.figures[rows[row][0]], measures=measures)
-        assert comparison.markdown().splitlines()[3] == f"| {' | '.join(rows[row])} |"
+        names = (baseline, rows[row][0])
+        found = compare_values({name: {m: results.figures[name][m] for m in measures} for name in names})
+        assert [cell.strip("*") for cell in rows[row]] == found.cells()[1][1]
     graded = cells(table_1(results))
     assert [row[2] for row in graded] == ["NDCG", "NDCG", "CNDCG", "CNDCG"] * 2
     assert graded[0][3:] == rows[0][1:]
@@ -195,7 +195,7 @@ def test_a_sentence_agrees_with_the_marks_of_its_row(results, out):
     report = (out / "report.md").read_text(encoding="utf-8")
     for clicks in ("cascade", "position_based"):
         changes = differences(results, NEWTON, graded_name(clicks))
-        marks = sum("▲" in c.cell() or "▼" in c.cell() for c in changes)
+        marks = sum("▲" in cell_of(d) or "▼" in cell_of(d) for d in changes)
         said = re.search(rf"Graded by {clicks}, it leaves NDCG unchanged: \*\*(.*?)\*\*", report)[1]
         assert (marks == 0) == (said == "no significant difference anywhere")
         assert marks == 0 or f"no, {marks} of 10 differ" in said

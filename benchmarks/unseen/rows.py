@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from experiments.common.report import table
 from experiments.common.verdicts import marked
 from lambdaboost import NDCG
-from lambdaboost.evaluation import Comparison, Figures, compare
+from lambdaboost.evaluation import Comparison, compare_values
 
 ByRow = Mapping[str, Mapping[str, NDArray[np.float64]]]
 
@@ -39,11 +39,10 @@ class Rows:
 
     def compared(self, baseline: str) -> Comparison:
         """All other rows with one, query by query, every query counting once."""
-        systems = [
-            Figures(row, {self.measure: np.concatenate(list(self.values[row].values()))})
-            for row in (baseline, *(row for row in self.values if row != baseline))
-        ]
-        return compare(*systems, measures=[self.measure])
+        rows = (baseline, *(row for row in self.values if row != baseline))
+        return compare_values(
+            {row: {self.measure: np.concatenate(list(self.values[row].values()))} for row in rows}
+        )
 
     def table(self, baseline: str, caption: str) -> str:
         """Every row against one; the caption may name the criterion."""
@@ -53,7 +52,7 @@ class Rows:
             mean = f"{100 * np.mean([self.mean(row, data) for data in self.sets]):.2f}"
             cells = [mean, "", ""]
             if row != baseline:
-                test = found.significance[row, self.measure]
+                test = found[row, self.measure]
                 cells = [marked(mean, test), f"{100 * test.difference:+.2f}", f"{test.p:.2g}"]
             by_set = [f"{100 * self.mean(row, data):.2f}" for data in self.sets]
             rows.append([row, f"{100 * self.regret(row):.2f}", *cells, *by_set])

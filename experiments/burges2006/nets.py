@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.burges2006.loss import Loss, query_batches
 from experiments.common.data import Data, Fold, dense
+from experiments.common.verdicts import Figures, joined
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
-from lambdaboost.evaluation import Figures
 from lambdaboost.objectives import Objective
 
 CUTOFFS = tuple(range(1, 11))
@@ -81,8 +81,8 @@ class Accuracy:
         parts = []
         for fold in self.data.folds:
             q, scores = self.data.joined(fold.test).queries, self.selected(system, fold).test_scores
-            parts.append(Figures(system.name, {NDCG(k): NDCG(k).per_query(scores, q) for k in CUTOFFS}))
-        return Figures.concat(system.name, *parts)
+            parts.append({NDCG(k): NDCG(k).per_query(scores, q) for k in CUTOFFS})
+        return joined(parts)
 
 
 def train_all(data: Data, epochs: int, seed: int, tell: Callable[[str], None]) -> Accuracy:

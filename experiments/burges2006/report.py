@@ -13,9 +13,10 @@ from experiments.burges2006.speed import NAMES, PAPER_SLOPES, Speed
 from experiments.common import report
 from experiments.common.data import Data
 from experiments.common.report import legend, table
-from experiments.common.verdicts import RULE, Compared, compared, finding, verdict
+from experiments.common.verdicts import RULE, cell, compared, finding, points_of, verdict
 from lambdaboost import NDCG
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation import Difference
+from lambdaboost.evaluation.charts import COLOURS
 
 MARKERS = {True: "s--", False: "o-"}
 PAPER = (
@@ -67,19 +68,19 @@ def ndcg_table(accuracy: Accuracy) -> str:
     rows = []
     for system in SYSTEMS:
         if "LambdaRank" in system.name:
-            cells = [change.cell() for change in changes(accuracy, system.layers)]
+            cells = [cell(d) for d in changes(accuracy, system.layers)]
         else:
             figures = accuracy.figures(system)
-            cells = [f"{100 * figures.per_query(NDCG(k)).mean():.2f}" for k in CUTOFFS]
+            cells = [f"{100 * figures[NDCG(k)].mean():.2f}" for k in CUTOFFS]
         rows.append([system.name, *cells])
     caption = (
-        f"Means over {figures.n_queries} test queries, times 100. LambdaRank against RankNet in the same net: "
+        f"Means over {figures[NDCG(3)].size} test queries, times 100. LambdaRank against RankNet in the same net: "
         "▲ better, ▼ worse. The paper shows curves without figures."
     )
     return table(["Net", *(f"@{k}" for k in CUTOFFS)], rows, caption)
 
 
-def changes(accuracy: Accuracy, layers: str) -> list[Compared]:
+def changes(accuracy: Accuracy, layers: str) -> list[Difference]:
     """LambdaRank against RankNet in the same net, cutoff by cutoff."""
     ranknet, lambdarank = (accuracy.figures(system) for system in SYSTEMS if system.layers == layers)
     return compared(ranknet, lambdarank, [NDCG(k) for k in CUTOFFS])
@@ -90,9 +91,9 @@ def _findings(accuracy: Accuracy) -> list[str]:
     lines = []
     for layers in HIDDEN:
         found = changes(accuracy, layers)
-        gaps = ", ".join(f"{found[k - 1].points} at @{k}" for k in (1, 5, 10))
+        gaps = ", ".join(f"{points_of(found[k - 1])} at @{k}" for k in (1, 5, 10))
         claim = f"LambdaRank beats RankNet with {layers} (the paper: clearly)"
-        lines.append(finding(claim, verdict([c.significance for c in found]), gaps))
+        lines.append(finding(claim, verdict(found), gaps))
     return lines
 
 
@@ -139,7 +140,7 @@ def _draw_slopes(speed: Speed, axes: Any) -> None:
 def _draw_ndcg(accuracy: Accuracy, axes: Any) -> None:
     """Test NDCG over truncation levels with 95% intervals: Figure 2."""
     for at, system in enumerate(SYSTEMS):
-        figures = [100 * accuracy.figures(system).per_query(NDCG(k)) for k in CUTOFFS]
+        figures = [100 * accuracy.figures(system)[NDCG(k)] for k in CUTOFFS]
         half = [1.96 * one.std(ddof=1) / np.sqrt(one.size) for one in figures]
         means = [one.mean() for one in figures]
         # Slightly offset, so that intervals do not overlap.

@@ -15,9 +15,9 @@ from experiments.chakrabarti2008.scaling import GOOD_SHARE, LISTS
 from experiments.chakrabarti2008.trainers import EPSILON, HINGES, MAX_CUTS, MCRANK, MEASURES, ROUNDS, K
 from experiments.common import report
 from experiments.common.report import Draw, legend, table
-from experiments.common.verdicts import RULE, Compared, compared, finding, marked, verdict
+from experiments.common.verdicts import RULE, compared, corrected, finding, marked, points_of, verdict
 from lambdaboost import MAP, MRR, NDCG
-from lambdaboost.evaluation import Measure, Significance, significances
+from lambdaboost.evaluation import Difference, Measure
 
 PAPER = (
     "Chakrabarti, Khanna, Sawant and Bhattacharyya, *Structured Learning for Non-Smooth Ranking Losses*, KDD 2008, "
@@ -58,13 +58,13 @@ def figure_9(results: Results) -> str:
     rows = {name: [name] for name in (*results.trainers, RANDOM)}
     for measure in MEASURES:
         best = ranked(results, measure, results.trainers)[0]
-        for name, significance in against(results, best, measure).items():
-            rows[name].append(marked(_decimals(_mean(results, name, measure)), significance))
+        for name, d in against(results, best, measure).items():
+            rows[name].append(marked(_decimals(_mean(results, name, measure)), d))
         rows[best].append(f"**{_decimals(_mean(results, best, measure))}**")
     for name, cells in rows.items():
         cells += [_decimals(figure) for figure in theirs[name]] if name in theirs else ["–"] * 3
     caption = (
-        f"Means over {results.figures[RANDOM].n_queries} test queries. Bold: the highest mean of a column, which "
+        f"Means over {results.figures[RANDOM][MAP()].size} test queries. Bold: the highest mean of a column, which "
         "is known only from these figures; ▼ worse than it. The paper's: means of its Figure 9 over OHSUMED, TD2003 "
         "and TD2004, other data, so only the order of its rows compares."
     )
@@ -72,11 +72,11 @@ def figure_9(results: Results) -> str:
     return table(header, rows.values(), caption)
 
 
-def against(results: Results, best: str, measure: Measure) -> dict[str, Significance]:
+def against(results: Results, best: str, measure: Measure) -> dict[str, Difference]:
     """The other rows of a column against the best one."""
     names = [name for name in (*results.trainers, RANDOM) if name != best]
-    found = [change(results, best, name, measure).difference for name in names]
-    return dict(zip(names, significances((d.mean, d.p_value) for d in found), strict=True))
+    found = corrected(change(results, best, name, measure) for name in names)
+    return dict(zip(names, found, strict=True))
 
 
 def ranked(results: Results, measure: Measure, names: Sequence[str]) -> list[str]:
@@ -84,13 +84,13 @@ def ranked(results: Results, measure: Measure, names: Sequence[str]) -> list[str
     return sorted(names, key=lambda name: -_mean(results, name, measure))
 
 
-def change(results: Results, before: str, after: str, measure: Measure) -> Compared:
+def change(results: Results, before: str, after: str, measure: Measure) -> Difference:
     """One trainer against another."""
     return compared(results.figures[before], results.figures[after], [measure])[0]
 
 
 def _mean(results: Results, name: str, measure: Measure) -> float:
-    return float(results.figures[name].per_query(measure).mean())
+    return float(results.figures[name][measure].mean())
 
 
 def _decimals(figure: float) -> str:
@@ -110,8 +110,10 @@ def findings(results: Results) -> list[str]:
             lines.append(finding(claim, "no", f"{order[0]} has the highest mean"))
         else:
             found = change(results, mine, order[0], measure)
-            text = f"{order[0]} has the highest mean, against {mine} {found.points}, chosen after the fact"
-            lines.append(finding(claim, verdict([found.significance]), text))
+            text = (
+                f"{order[0]} has the highest mean, against {mine} {points_of(found)}, chosen after the fact"
+            )
+            lines.append(finding(claim, verdict([found]), text))
     for claim, before, after, some in (
         ("MRR by φ_mrr beats MRR by φ_po in MRR10 (Figure 7)", "MRR by φ_po", "MRR", [MRR(K)]),
         ("NDCG-NC beats the true NDCG loss in NDCG10", "NDCG", "NDCG-NC", [NDCG(K)]),
@@ -120,8 +122,8 @@ def findings(results: Results) -> list[str]:
         ("MAP training beats McRank in MAP", MCRANK, "MAP", [MAP()]),
     ):
         changes = compared(results.figures[before], results.figures[after], some)
-        text = "; ".join(c.points for c in changes)
-        lines.append(finding(claim, verdict([c.significance for c in changes]), text))
+        text = "; ".join(map(points_of, changes))
+        lines.append(finding(claim, verdict(changes), text))
     places = [1 + ranked(results, measure, rows).index("COMBO") for measure in MEASURES]
     said = "yes" if max(places) <= 2 else "no"
     text = f"places {', '.join(map(str, places))} of {len(rows)}, by the means alone, without a test"
@@ -204,8 +206,10 @@ def _selected(results: Results) -> str:
 def _per_query(results: Results) -> pd.DataFrame:
     frames = []
     for trainer, figures in results.figures.items():
-        columns = {name: figures.per_query(m) for m, name in zip(MEASURES, paper.COLUMNS, strict=True)}
-        frames.append(pd.DataFrame({"trainer": trainer, "query": np.arange(figures.n_queries), **columns}))
+        columns = {name: figures[m] for m, name in zip(MEASURES, paper.COLUMNS, strict=True)}
+        frames.append(
+            pd.DataFrame({"trainer": trainer, "query": np.arange(figures[MEASURES[0]].size), **columns})
+        )
     return pd.concat(frames)
 
 

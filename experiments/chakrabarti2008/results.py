@@ -11,7 +11,7 @@ import numpy as np
 from experiments.chakrabarti2008.scaling import Growth, measure_growth
 from experiments.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES, Run, train, train_mcrank
 from experiments.common.data import Data, Fold
-from lambdaboost.evaluation import Figures
+from experiments.common.verdicts import Figures, joined
 
 GRID, QUICK_GRID = (1e-3, 0.01, 0.1, 1.0, 10.0, 100.0), (0.01, 0.1)
 RANDOM = "random order"
@@ -49,11 +49,11 @@ class Results:
             q = self.data.joined(fold.test).queries
             for name in self.trainers:
                 scores = self.selected(name, fold).test
-                parts[name].append(Figures(name, {m: m.per_query(scores, q) for m in MEASURES}))
+                parts[name].append({m: m.per_query(scores, q) for m in MEASURES})
             drawn = [rng.random(q.n_documents) for _ in range(20)]
             means = {m: np.mean([m.per_query(s, q) for s in drawn], axis=0) for m in MEASURES}
-            parts[RANDOM].append(Figures(RANDOM, means))
-        return {name: Figures.concat(name, *some) for name, some in parts.items()}
+            parts[RANDOM].append(means)
+        return {name: joined(some) for name, some in parts.items()}
 
 
 def train_all(

@@ -28,8 +28,8 @@ from experiments.clicks.study import FEW_GRADES_BY, FEW_GRADES_WITH, MEASURE, Ef
 from experiments.common import report
 from experiments.common.report import legend, points, table
 from experiments.common.verdicts import RULE, finding, marked
-from lambdaboost.evaluation import Significance
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation import Difference
+from lambdaboost.evaluation.charts import COLOURS
 
 HEAD = """\
 Rankers trained on simulated clicks, tested on grades that they do not see: `python -m experiments.clicks`.
@@ -89,9 +89,9 @@ def _few_grades(results: Results) -> str:
 
 def _significance(
     results: Results, baseline: str, system: str, users: str, data_set: str | None = None
-) -> Significance:
+) -> Difference:
     found = results.compared(baseline, [system], users, data_set)
-    return found.significance[system, MEASURE]
+    return found[system, MEASURE]
 
 
 def findings(results: Results) -> str:
@@ -137,7 +137,7 @@ def _table(results: Results, data_set: str | None) -> str:
     columns = {}
     for users in results.users:
         there = [s for s in systems if s in results.systems(users)]
-        found = results.compared(there[0], there[1:], users, data_set).significance
+        found = results.compared(there[0], there[1:], users, data_set)
         cells = {there[0]: f"{100 * results.mean(there[0], users, data_set):.2f}"}
         for s in there[1:]:
             cells[s] = marked(f"{100 * results.mean(s, users, data_set):.2f}", found[s, MEASURE])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from experiments.clicks.study import MEASURE
 from experiments.common.workers import Outcome
-from lambdaboost.evaluation import Comparison, Figures, compare
+from lambdaboost.evaluation import Comparison, compare_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,8 @@ class Results:
         self, baseline: str, systems: Sequence[str], users: str, data_set: str | None = None
     ) -> Comparison:
         """Rankers against a baseline, query by query, over one or all data sets; one family of tests."""
-        return compare(
-            *(Figures(name, {MEASURE: self.figures(name, users, data_set)}) for name in (baseline, *systems)),
-            measures=MEASURE,
+        return compare_values(
+            {name: {MEASURE: self.figures(name, users, data_set)} for name in (baseline, *systems)}
         )
 
     def covered(self, estimate: str, truth: NDArray[np.float64], users: str) -> tuple[int, int]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from experiments.common.report import points
-from lambdaboost.evaluation import Difference, Figures, Measure, Significance, compare
-from lambdaboost.evaluation.comparison.significance import LEVEL
+from lambdaboost.evaluation import Difference, Measure, compare_values
+from lambdaboost.evaluation.significance import BETTER, LEVEL, WORSE, holm
+
+Figures = Mapping[Any, NDArray[np.float64]]  # of each query, by measure
 
 # Format it with the comparisons that are corrected together.
 RULE = (
@@ -17,38 +22,54 @@ RULE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """A difference between two systems on one measure, and its significance within its family of tests."""
-
-    difference: Difference
-    significance: Significance
-
-    @property
-    def points(self) -> str:
-        """The mean difference times 100 with its corrected p-value."""
-        return points(self.significance.difference, self.significance.adjusted)
-
-    def cell(self) -> str:
-        """The system's mean times 100 with its significance mark, bold if better."""
-        return marked(f"{100 * self.difference.mean_after:.2f}", self.significance)
-
-
-def compared(baseline: Figures, system: Figures, measures: Sequence[Measure]) -> list[Compared]:
+def compared(baseline: Figures, system: Figures, measures: Sequence[Measure]) -> list[Difference]:
     """Compare a system with a baseline on several measures, as one family of tests."""
-    found = compare(baseline, system, measures=measures)
-    return [Compared(d, found.significance[d.system, d.measure]) for d in found.differences]
+    found = compare_values(
+        {"baseline": {m: baseline[m] for m in measures}, "system": {m: system[m] for m in measures}}
+    )
+    return [found["system", measure] for measure in measures]
 
 
-def marked(text: str, significance: Significance) -> str:
+def corrected(found: Iterable[Difference]) -> list[Difference]:
+    """Differences of several comparisons as one family of tests."""
+    given = list(found)
+    return [d._replace(p_holm=float(p)) for d, p in zip(given, holm([d.p for d in given]), strict=True)]
+
+
+def of_p_alone(difference: float, p: float) -> Difference:
+    """A difference of which only the p-value is known.
+
+    >>> of_p_alone(0.1, 0.01).mark
+    '▲'
+    """
+    nan = float("nan")
+    return Difference("", "", nan, difference, nan, nan, p, p)
+
+
+def joined(parts: Sequence[Figures]) -> dict[Any, NDArray[np.float64]]:
+    """The figures of several folds together."""
+    return {measure: np.concatenate([part[measure] for part in parts]) for measure in parts[0]}
+
+
+def points_of(d: Difference) -> str:
+    """The mean difference times 100 with its corrected p-value."""
+    return points(d.difference, d.p_holm)
+
+
+def marked(text: str, d: Difference) -> str:
     """A value with its significance mark, bold if better."""
-    cell = significance.marked(text)
-    return f"**{cell}**" if significance.is_better else cell
+    cell = f"{d.mark} {text}".lstrip()
+    return f"**{cell}**" if d.mark == BETTER else cell
 
 
-def verdict(tested: Sequence[Significance]) -> str:
+def cell(d: Difference) -> str:
+    """The system's mean times 100 with its mark."""
+    return marked(f"{100 * d.mean:.2f}", d)
+
+
+def verdict(tested: Sequence[Difference]) -> str:
     """Whether the system beats the baseline in all, some or none of the comparisons."""
-    better, worse = sum(s.is_better for s in tested), sum(s.is_worse for s in tested)
+    better, worse = sum(d.mark == BETTER for d in tested), sum(d.mark == WORSE for d in tested)
     n = len(tested)
     if better == n:
         return "yes"
@@ -57,21 +78,22 @@ def verdict(tested: Sequence[Significance]) -> str:
     if better or worse:
         said = [f"better at {better} of {n}"] * bool(better) + [f"worse at {worse} of {n}"] * bool(worse)
         return f"{', '.join(said)}, no significant difference elsewhere"
-    higher = sum(s.difference > 0 for s in tested)
+    higher = sum(d.difference > 0 for d in tested)
     return "no significant difference" + (f", higher at {higher} of {n}" if n > 1 else "")
 
 
-def unchanged(tested: Sequence[Significance]) -> str:
+def unchanged(tested: Sequence[Difference]) -> str:
     """Whether two systems differ in any comparison; this cannot show that they are equal."""
-    differ = [s for s in tested if s.mark]
+    differ = [d for d in tested if d.mark]
     if differ:
         signs = ", ".join(f"{count} {name}" for name, count in _counted(differ).items())
         return f"no, {len(differ)} of {len(tested)} differ ({signs})"
     return "no significant difference anywhere"
 
 
-def _counted(tested: Sequence[Significance]) -> dict[str, int]:
-    return {name: count for name in ("better", "worse") if (count := sum(s.verdict == name for s in tested))}
+def _counted(tested: Sequence[Difference]) -> dict[str, int]:
+    names = {"better": BETTER, "worse": WORSE}
+    return {name: count for name, mark in names.items() if (count := sum(d.mark == mark for d in tested))}
 
 
 def finding(claim: str, said: str, figures: str) -> str:

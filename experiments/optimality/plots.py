@@ -11,7 +11,7 @@ from experiments.common.report import legend
 from experiments.optimality.jacobian import LambdaJacobian
 from experiments.optimality.local_optimum import LocalOptimum
 from experiments.optimality.sweep import WeightSweep
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 
 
 def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = None) -> Any:

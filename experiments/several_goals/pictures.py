@@ -19,8 +19,9 @@ from experiments.several_goals.methods import (
     SUM,
 )
 from experiments.several_goals.results import OfSet
-from lambdaboost.evaluation import Measure, best_without_loss, non_dominated
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation import Comparison, Measure, non_dominated
+from lambdaboost.evaluation.charts import COLOURS
+from lambdaboost.evaluation.significance import LEVEL
 
 MARKS = "osDv^P"
 
@@ -44,6 +45,26 @@ def ringed(found: OfSet) -> str:
     """The system that is highest without a significant loss, chosen on the validation queries."""
     comparison = found.compared([name for name in of_lambdaboost(found) if name != FIRST], "valid")
     return best_without_loss(comparison, *found.goals.measures)
+
+
+def best_without_loss(comparison: Comparison, primary: Measure, raised: Measure) -> str:
+    """The system with the highest mean of `raised` among those without a significant loss of `primary`.
+
+    The baseline is among them. The paired t-test is that of `primary` alone, unadjusted: the more tests a correction
+    counts, the more losses would pass as none. The absence of a significant loss does not prove that there is none.
+
+    >>> from lambdaboost.evaluation import MRR, NDCG, compare_values
+    >>> kept = {"a": {MRR(): [0.5] * 9, NDCG(): [0.5] * 9}, "b": {MRR(): [0.5] * 9, NDCG(): [0.6] * 9}}
+    >>> best_without_loss(compare_values(kept), MRR(), NDCG())
+    'b'
+    """
+
+    def is_lost(system: str) -> bool:
+        change = comparison[system, primary]
+        return change.difference < 0 and change.p < LEVEL
+
+    kept = (system for system in comparison.systems if not is_lost(system))
+    return max(kept, key=lambda system: comparison[system, raised].mean)
 
 
 def of_lambdaboost(found: OfSet) -> list[str]:
@@ -127,9 +148,8 @@ def _reach(found: OfSet, name: str) -> dict[str, Any]:
     comparison = found.compared([name])
     bars = {}
     for axis, measure in zip(("xerr", "yerr"), found.goals.measures, strict=True):
-        difference = comparison[name, measure]
-        low, high = difference.interval()
-        bars[axis] = [[100 * (difference.mean - low)], [100 * (high - difference.mean)]]
+        d = comparison[name, measure]
+        bars[axis] = [[100 * (d.difference - d.low)], [100 * (d.high - d.difference)]]
     return bars
 
 

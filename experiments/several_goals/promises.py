@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.several_goals.methods import FIRST
 from experiments.several_goals.results import OfSet
-from lambdaboost.evaluation.comparison.significance import one_sided_p
+from lambdaboost.evaluation.significance import one_sided_p
 
 
 @dataclass(frozen=True)

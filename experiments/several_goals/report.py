@@ -10,7 +10,7 @@ import numpy as np
 import experiments.several_goals as protocol
 from experiments.common import report
 from experiments.common.report import table
-from experiments.common.verdicts import marked
+from experiments.common.verdicts import cell
 from experiments.several_goals import methods, mo_lightgbm
 from experiments.several_goals.methods import (
     COMBINERS,
@@ -91,7 +91,7 @@ def _on_promise(found: OfSet) -> Iterator[str]:
     for keep, name in zip(methods.TOLERANCES, CONSTRAINTS, strict=True):
         loss, rise = comparison[name, first], comparison[name, second]
         kept = all(loss_of(found, name, part) <= keep for part in ("valid", "test"))
-        risen = rise.p_value < 0.05 and rise.mean > 0
+        risen = rise.p < 0.05 and rise.difference > 0
         said = f"{'kept' if kept else 'broken'}, {'raised' if risen else 'not raised significantly'}"
         yield (
             f"- {name}: **{said}** (first {change(loss)}; on validation queries "
@@ -122,7 +122,7 @@ def _against(values: dict[str, Values], name: str, other: str) -> str:
 
 def change(difference: Difference) -> str:
     """A difference in points, with its p-value."""
-    return f"{100 * difference.mean:+.2f}, {p_text(difference.p_value)}"
+    return f"{100 * difference.difference:+.2f}, {p_text(difference.p)}"
 
 
 def p_text(p: float) -> str:
@@ -226,10 +226,7 @@ def _of_set(name: str, found: OfSet, file: str) -> str:
     comparison = found.compared(shown)
     rows = [[FIRST, *(f"{100 * x:.2f}" for x in found.point(FIRST))]]
     for system in shown:
-        cells = [
-            marked(f"{100 * comparison[system, m].mean_after:.2f}", comparison.significance[system, m])
-            for m in found.goals.measures
-        ]
+        cells = [cell(comparison[system, m]) for m in found.goals.measures]
         rows.append([system, *cells])
     queries = found.per_query(FIRST).shape[1]
     caption = (

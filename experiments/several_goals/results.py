@@ -13,8 +13,7 @@ from experiments.common.workers import Outcome
 from experiments.several_goals.methods import FIRST, SECOND_ALONE
 from experiments.several_goals.sets import Goals
 from experiments.several_goals.study import Task
-from lambdaboost.evaluation import Comparison, compare
-from lambdaboost.evaluation import Figures as QueryFigures
+from lambdaboost.evaluation import Comparison, compare_values
 
 RESAMPLES = 1000
 Values = NDArray[np.float64]
@@ -91,11 +90,9 @@ class OfSet:
         names = [FIRST, *systems]
         common = [seed for seed in self.seeds(FIRST) if all(seed in self.seeds(name) for name in names)]
         measures = self.goals.measures
-        figures = [
-            QueryFigures(name, dict(zip(measures, self.per_query(name, part, common), strict=True)))
-            for name in names
-        ]
-        return compare(*figures, measures=measures)
+        return compare_values(
+            {name: dict(zip(measures, self.per_query(name, part, common), strict=True)) for name in names}
+        )
 
     def volumes(
         self, fronts: Mapping[str, Sequence[str]], seeds: Sequence[int], seed: int = 0

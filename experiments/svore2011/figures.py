@@ -16,7 +16,7 @@ from experiments.svore2011.recorder import Recorder, agreement_column
 from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
 from experiments.svore2011.training import train, training_data
 from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
-from lambdaboost.evaluation.reports.page import COLOURS
+from lambdaboost.evaluation.charts import COLOURS
 from lambdaboost.objectives import Objective
 
 POINTS = 60  # number of recorded rounds

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from experiments.svore2011.lambdas import cost_derivatives
-from lambdaboost.evaluation.reports.page import draw_curves
+from lambdaboost.evaluation.charts import draw_curves
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule, weight_at
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, Fold
+from experiments.common.verdicts import Figures, joined
 from experiments.common.workers import Workers
 from experiments.svore2011.settings import (
     CUTOFFS,
@@ -25,7 +26,7 @@ from experiments.svore2011.settings import (
     systems,
 )
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.evaluation import Figures, Measure
+from lambdaboost.evaluation import Measure
 
 Runs = dict[Trial, dict[str, Any]]
 
@@ -53,22 +54,20 @@ class Results:
     @cached_property
     def per_fold(self) -> dict[tuple[str, str], Figures]:
         """Test values of each system on each fold."""
-        found = {}
+        found: dict[tuple[str, str], Figures] = {}
         for fold in self.data.folds:
             q = self.data.joined(fold.test).queries
             for system in self.systems:
                 scores = self.selected(system.name, fold)[1]["test_scores"]
                 values = {measure: measure.per_query(scores, q) for measure in self.measures()}
-                found[system.name, fold.name] = Figures(system.name, values)
+                found[system.name, fold.name] = values
         return found
 
     @cached_property
     def figures(self) -> dict[str, Figures]:
         """Test values of each system on the queries of all folds."""
         return {
-            system.name: Figures.concat(
-                system.name, *(self.per_fold[system.name, fold.name] for fold in self.data.folds)
-            )
+            system.name: joined([self.per_fold[system.name, fold.name] for fold in self.data.folds])
             for system in self.systems
         }
 
@@ -81,7 +80,7 @@ class Results:
                 scores = self.shares[system, fold.name, share][1]["test_scores"]
                 parts.append(measure.per_query(scores, self.data.joined(fold.test).queries))
             rows.append(np.concatenate(parts))
-        return np.array([*rows, self.figures[system].per_query(measure)])
+        return np.array([*rows, self.figures[system][measure]])
 
 
 def best_runs(runs: Runs, n: int) -> list[tuple[Trial, dict[str, Any]]]:

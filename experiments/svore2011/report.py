@@ -9,8 +9,17 @@ import numpy as np
 import pandas as pd
 
 from experiments.common import report
-from experiments.common.report import points, table
-from experiments.common.verdicts import RULE, Compared, compared, finding, unchanged, verdict
+from experiments.common.report import table
+from experiments.common.verdicts import (
+    RULE,
+    cell,
+    compared,
+    corrected,
+    finding,
+    points_of,
+    unchanged,
+    verdict,
+)
 from experiments.svore2011.figures import Diagnosis, diagnose, draw_figures
 from experiments.svore2011.protocol import Results
 from experiments.svore2011.settings import (
@@ -30,7 +39,7 @@ from experiments.svore2011.settings import (
 )
 from experiments.svore2011.training import CURVATURE
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.evaluation import Figures, Measure, compare, significances
+from lambdaboost.evaluation import Difference, Measure, parse
 
 PAPER = (
     "Svore, Volkovs and Burges, *Learning to Rank with Multiple Objective Functions*, WWW 2011, after its section 6, "
@@ -76,7 +85,7 @@ def write_report(results: Results, out: Path) -> None:
 
 def differences(
     results: Results, baseline: str, system: str, measures: Sequence[Measure] = BY_NDCG
-) -> list[Compared]:
+) -> list[Difference]:
     """The comparison of two systems by cutoff, used by marks and sentences."""
     return compared(results.figures[baseline], results.figures[system], measures)
 
@@ -89,7 +98,7 @@ def table_1(results: Results) -> str:
         by_cndcg: list[Measure] = [CNDCG(k, source=clicks.name) for k in CUTOFFS]
         for measures, kind in ((BY_NDCG, "NDCG"), (by_cndcg, "CNDCG")):
             rows.append([clicks.name, NEWTON, kind, *_means(results, NEWTON, measures)])
-            cells = [c.cell() for c in differences(results, NEWTON, name, measures)]
+            cells = [cell(d) for d in differences(results, NEWTON, name, measures)]
             rows.append([clicks.name, name, kind, *cells])
     caption = f"{_means_over(results)} The graded objective against the baseline: {MARKS}."
     return table(["Clicks", "Method", "Measure", *(f"@{k}" for k in CUTOFFS)], rows, caption)
@@ -99,7 +108,7 @@ def table_2(results: Results) -> str:
     """Iteration-dependent objectives against both baselines, by NDCG."""
     rows = [[NEWTON, *_means(results, NEWTON, BY_NDCG)]]
     for name, baseline in ((DESCENT, NEWTON), (EXPONENTIAL, DESCENT), (LINEAR, DESCENT)):
-        rows.append([name, *(c.cell() for c in differences(results, baseline, name))])
+        rows.append([name, *(cell(d) for d in differences(results, baseline, name))])
     for name in (EXPONENTIAL_AT_3, LINEAR_AT_3, NATIVE[results.setting.engine], ENGINE_LEAVES):
         rows.append([name, *_means(results, name, BY_NDCG)])
     caption = (
@@ -110,11 +119,11 @@ def table_2(results: Results) -> str:
 
 
 def _means(results: Results, name: str, measures: Sequence[Measure]) -> list[str]:
-    return [f"{100 * results.figures[name].per_query(measure).mean():.2f}" for measure in measures]
+    return [f"{100 * results.figures[name][measure].mean():.2f}" for measure in measures]
 
 
 def _means_over(results: Results) -> str:
-    return f"Means over {results.figures[NEWTON].n_queries:,} test queries, times 100."
+    return f"Means over {results.figures[NEWTON][NDCG(3)].size:,} test queries, times 100."
 
 
 def findings(results: Results, diagnosis: Diagnosis) -> list[str]:
@@ -155,19 +164,18 @@ def against_native(results: Results) -> list[str]:
     ]
 
 
-def _beats(claim: str, changes: Sequence[Compared]) -> str:
-    return finding(claim, verdict([c.significance for c in changes]), f"at @3 {_at_3(changes).points}")
+def _beats(claim: str, changes: Sequence[Difference]) -> str:
+    return finding(claim, verdict(changes), f"at @3 {points_of(_at_3(changes))}")
 
 
-def _leaves_unchanged(claim: str, changes: Sequence[Compared]) -> str:
+def _leaves_unchanged(claim: str, changes: Sequence[Difference]) -> str:
     at_3 = _at_3(changes)
-    low, high = at_3.difference.interval()
-    interval = f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return finding(claim, unchanged([c.significance for c in changes]), f"at @3 {at_3.points}, {interval}")
+    interval = f"95% interval {100 * at_3.low:+.1f} to {100 * at_3.high:+.1f}"
+    return finding(claim, unchanged(changes), f"at @3 {points_of(at_3)}, {interval}")
 
 
-def _at_3(changes: Sequence[Compared]) -> Compared:
-    return next(c for c in changes if c.difference.measure.k == 3)  # type: ignore[attr-defined]
+def _at_3(changes: Sequence[Difference]) -> Difference:
+    return next(d for d in changes if parse(d.measure).k == 3)  # type: ignore[attr-defined]
 
 
 def _agreement(diagnosis: Diagnosis, clicks: str) -> str:
@@ -194,14 +202,11 @@ def _low_grades(diagnosis: Diagnosis) -> str:
 def _on_shares(results: Results, baseline: str) -> str:
     """Figure 7: the linear schedule against a baseline, trained on shares of the data."""
     before, after = results.grown(baseline, NDCG(3)), results.grown(LINEAR, NDCG(3))
-    found = [
-        compare(Figures(baseline, {NDCG(3): b}), Figures(LINEAR, {NDCG(3): a}), measures=NDCG(3))
+    tested = corrected(
+        compared({NDCG(3): b}, {NDCG(3): a}, [NDCG(3)])[0]
         for b, a in zip(before[:-1], after[:-1], strict=True)
-    ]
-    tested = significances((d.mean, d.p_value) for one in found for d in one.differences)
-    text = "; ".join(
-        f"{share:.0%}: {points(s.difference, s.adjusted)}" for share, s in zip(SHARES, tested, strict=True)
     )
+    text = "; ".join(f"{share:.0%}: {points_of(d)}" for share, d in zip(SHARES, tested, strict=True))
     return finding(
         f"{LINEAR} beats {baseline} at @3 on smaller training sets (Figure 7)", verdict(tested), text
     )
@@ -318,7 +323,7 @@ def _per_query(results: Results) -> pd.DataFrame:
         q = results.data.joined(fold.test).queries
         ids = np.arange(q.n_queries) if q.ids is None else q.ids
         for system in results.systems:
-            figures: Figures = results.per_fold[system.name, fold.name]
-            columns = {repr(measure): figures.per_query(measure) for measure in results.measures()}
+            figures = results.per_fold[system.name, fold.name]
+            columns = {repr(measure): figures[measure] for measure in results.measures()}
             parts.append(pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns}))
     return pd.concat(parts)

@@ -12,8 +12,8 @@ from scipy import stats
 
 from experiments.common import report
 from experiments.common.data import Data
-from experiments.common.report import legend, points, table
-from experiments.common.verdicts import RULE, compared, finding, verdict
+from experiments.common.report import legend, table
+from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
 from experiments.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
     IN_SCORES,
@@ -29,7 +29,6 @@ from experiments.yue2007.accuracy import (
 from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS, STEP, Convergence, converge
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.smoothness import swept
-from lambdaboost.evaluation import Figures, significances
 
 PAPER = (
     "Yue and Burges, *On Using Simultaneous Perturbation Stochastic Approximation for IR Measures, and the Empirical "
@@ -182,17 +181,17 @@ def findings(made: Reproduction) -> list[str]:
 def _on_convergence(convergence: Convergence) -> list[str]:
     at_half = {method: convergence.cost_at(method, 0.5) for method in METHODS}
     fdsa = at_half[FDSA]
-    tested = significances(
-        (fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
+    gains = corrected(
+        of_p_alone(fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
         for m in DRAWS
     )
     found = [
         finding(
             f"{method} converges faster than FDSA",
-            verdict([s]),
-            f"{at_half[method].mean():.4f} against {fdsa.mean():.4f} at half of the evaluations, p={s.adjusted:.2g}",
+            verdict([d]),
+            f"{at_half[method].mean():.4f} against {fdsa.mean():.4f} at half of the evaluations, p={d.p_holm:.2g}",
         )
-        for method, s in zip(DRAWS, tested, strict=True)
+        for method, d in zip(DRAWS, gains, strict=True)
     ]
     means = [float(at_half[method].mean()) for method in DRAWS]
     gap, behind = max(means) - min(means), float(fdsa.mean()) - max(means)
@@ -205,15 +204,13 @@ def _on_convergence(convergence: Convergence) -> list[str]:
 
 
 def _on_accuracy(rows: tuple[Trained, ...]) -> list[str]:
-    by_name = {row.method.name: Figures(row.method.name, {MEASURE: row.test}) for row in rows}
-    found = [compared(by_name[second], by_name[first], [MEASURE])[0].difference for first, second in COMPARED]
+    by_name = {row.method.name: {MEASURE: row.test} for row in rows}
+    found = corrected(compared(by_name[other], by_name[one], [MEASURE])[0] for one, other in COMPARED)
     lines = []
-    for d, s in zip(found, significances((d.mean, d.p_value) for d in found), strict=True):
-        in_paper = {SPSA_4, IN_SCORES} & {d.system, d.baseline}
-        claim = (
-            f"{d.system} beats {d.baseline}{'' if in_paper else ', which the paper does not compare here'}"
-        )
-        lines.append(finding(claim, verdict([s]), f"test NDCG@10 {points(s.difference, s.adjusted)}"))
+    for (one, other), d in zip(COMPARED, found, strict=True):
+        in_paper = {SPSA_4, IN_SCORES} & {one, other}
+        claim = f"{one} beats {other}{'' if in_paper else ', which the paper does not compare here'}"
+        lines.append(finding(claim, verdict([d]), f"test NDCG@10 {points_of(d)}"))
     return lines
 
 

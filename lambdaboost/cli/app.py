@@ -325,7 +325,7 @@ def report(
     seed: Seed = 0,
     out: PageOption = PAGE,
 ) -> None:
-    """Write an HTML page that compares models or scores, with significance tests, pictures and the worst queries.
+    """Write an HTML page that compares models or scores, with significance tests and charts.
 
     The page is one file without scripts, for desktop, phone, dark mode and print. For models it also shows feature
     importance and learning curves. Pictures need matplotlib, the optional extra "plots". The first measure is also

@@ -6,18 +6,20 @@ Every text passes through `lambdaboost._words.plain`, so that a file cannot send
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from lambdaboost._words import plain
 
 OUT = Console(highlight=False)
 ERR = Console(stderr=True, highlight=False)
 LONGEST = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
-print_table = OUT.print
 
 
 class StoppedButWrote(Exception):
@@ -33,6 +35,17 @@ def bar_of_rounds(rounds: int) -> Iterator[Callable[[str], None]]:
     ) as bars:
         bar = bars.add_task("training", total=rounds)
         yield lambda said: bars.update(bar, advance=1, description=said)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; cells with ▲ in bold type."""
+    table = Table(box=SIMPLE_HEAD)
+    for at, name in enumerate(header):
+        table.add_column(escape(plain(name)), justify="right" if at else "left", overflow="fold")
+    for row in rows:
+        texts = (escape(plain(cell)) for cell in row)
+        table.add_row(*(f"[bold]{text}[/bold]" if text.startswith("▲") else text for text in texts))
+    OUT.print(table)
 
 
 def note(text: str) -> None:

@@ -12,10 +12,9 @@ import numpy as np
 from lambdaboost._installed import engine_named
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.evaluation import CNDCG, NDCG, Comparison, System, compare
+from lambdaboost.evaluation import CNDCG, NDCG, Comparison, compare
 from lambdaboost.evaluation import report as write_report
-from lambdaboost.evaluation.comparison.significance import LEGEND
-from lambdaboost.evaluation.comparison.table import Table, percent
+from lambdaboost.evaluation.significance import LEGEND
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import Constrained, GradientStep, LambdaRank
 
@@ -53,12 +52,12 @@ def run(engine: str, queries: int, rounds: int, seed: int, report: Path) -> None
     for contender in contenders:
         with ERR.status(f"training {contender.name} …"):
             _train(stock, contender, data, measured, rounds, seed)
-    systems = [System(c.name, stock.scores(c.booster, test.features), test.queries) for c in contenders]
-    comparison = compare(*systems, measures=MEASURES)
+    scores = {c.name: stock.scores(c.booster, test.features) for c in contenders}
+    comparison = compare(scores, test.queries, MEASURES)
     command = f"lambdaboost demo --engine {engine} --queries {queries} --rounds {rounds} --seed {seed}"
     with ERR.status(f"writing {report} …"):
-        _write_page(report, command, stock, contenders, systems, valid)
-    print_table(_table(contenders, comparison))
+        _write_page(report, command, stock, contenders, scores, test)
+    print_table(*_table(contenders, comparison))
     sizes = " / ".join(str(part.queries.n_queries) for part in (train, valid, test))
     tell(
         f"Means times 100 on the test queries of a synthetic search log (seed {seed}; train / valid / test {sizes} "
@@ -92,19 +91,13 @@ def _train(stock: Any, contender: Contender, data: Any, measured: Any, rounds: i
     contender.seconds = time.perf_counter() - start
 
 
-def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> Table:
+def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Rows of measures, columns of systems; the last rows are the learning rate and the training time."""
-    others = contenders[1:]
-    rows = []
-    for measure in MEASURES:
-        cells = [percent(comparison[others[0].name, measure].mean_before)]
-        for c in others:
-            key = c.name, measure
-            cells.append(comparison.significance[key].marked(percent(comparison[key].mean_after)))
-        rows.append((repr(measure), *cells))
-    rows.append(("learning rate", *(f"{c.rate:g}" for c in contenders)))
-    rows.append(("seconds", *(f"{c.seconds:.2f}" for c in contenders)))
-    return Table(("measure", *(c.name for c in contenders)), tuple(rows), "")
+    header, by_system = comparison.cells()
+    rows = [list(row) for row in zip(header, *by_system, strict=True)]
+    rows.append(["learning rate", *(f"{c.rate:g}" for c in contenders)])
+    rows.append(["seconds", *(f"{c.seconds:.2f}" for c in contenders)])
+    return ["measure", *rows[0][1:]], rows[1:]
 
 
 def _write_page(
@@ -112,11 +105,10 @@ def _write_page(
     command: str,
     stock: Any,
     contenders: tuple[Contender, ...],
-    systems: list[System],
-    valid: Collection,
+    scores: dict[str, Any],
+    test: Collection,
 ) -> None:
     """Write the page: the systems on the test part, with curves on the validation part."""
-    gains = {c.name: map(float, stock.importance(c.booster)) for c in contenders}
     settings = {
         c.name: {
             "objective": repr(c.objective),
@@ -129,9 +121,9 @@ def _write_page(
     }
     write_report(
         path,
-        *systems,
+        scores,
+        test.queries,
         histories={c.name: {"valid": {repr(CHOSEN_BY): c.curves[c.rate]}} for c in contenders},
-        importance={c: dict(zip(valid.feature_names or (), of, strict=True)) for c, of in gains.items()},
         run={"Command": command, "Data": "a synthetic search log: its test part"} | settings,
         title=f"lambdaboost demo, {stock.NAME}",
     )

@@ -20,7 +20,7 @@ from lambdaboost.cli.measuring import (
     remark,
 )
 from lambdaboost.datasets import Columns, Queries
-from lambdaboost.evaluation import Measure, from_run, parse, read_trec_qrels, read_trec_run
+from lambdaboost.evaluation import Measure, from_runs, parse, read_trec_qrels, read_trec_run
 from lambdaboost.evaluation.naming import default_measures
 
 
@@ -59,16 +59,18 @@ def run(
         found = files | sizes | {"measures": json_figures(figures)}
         print(json.dumps(found, indent=2, allow_nan=False))
     else:
-        print_table(figures_table({files["file"]: figures}))
+        print_table(*figures_table({files["file"]: figures}))
         tell(remark(files["file"], q, map(parse, figures)))
 
 
 def _of_run(run: Path, qrels: Path, measures: tuple[Measure, ...]) -> tuple[Queries, Figures]:
     check_columns(measures, parse_columns())
     with ERR.status("reading …"):
-        scores, q, _ = from_run(read_trec_qrels(qrels), read_trec_run(run))
+        scores, q = from_runs(read_trec_qrels(qrels), {run.name: read_trec_run(run)})
     # Not shuffled: rows are in the order in which trec_eval ranks ties.
-    return q, {repr(measure): float(measure(scores, q)) for measure in measures or default_measures(q)}
+    return q, {
+        repr(measure): float(measure(scores[run.name], q)) for measure in measures or default_measures(q)
+    }
 
 
 def _of_file(

@@ -17,7 +17,6 @@ from lambdaboost._words import counted, shown
 from lambdaboost.cli.columns import naming_file, naming_option
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.evaluation import Measure, parse
-from lambdaboost.evaluation.comparison.table import Table
 
 Figures = dict[str, float]  # by measure
 
@@ -82,11 +81,11 @@ def json_figures(figures: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(figure) else figure for name, figure in figures.items()}
 
 
-def figures_table(figures: Mapping[str, Figures]) -> Table:
-    """A table of measures (rows) by parts (columns)."""
+def figures_table(figures: Mapping[str, Figures]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: measures by parts."""
     measures = next(iter(figures.values()))
-    rows = [(m, *(f"{of_part[m]:.4f}" for of_part in figures.values())) for m in measures]
-    return Table(("measure", *figures), tuple(rows), "")
+    rows = [[m, *(f"{of_part[m]:.4f}" for of_part in figures.values())] for m in measures]
+    return ["measure", *figures], rows
 
 
 def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:

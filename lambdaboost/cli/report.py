@@ -22,10 +22,9 @@ from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.tables import Table
-from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
+from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.evaluation.reports.page import has_matplotlib, label, label_axes, line
 from lambdaboost.saving import beside
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
@@ -76,7 +75,7 @@ def run(
     if not has_matplotlib():
         note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
     with ERR.status("measuring …"):
-        q, documents, of_file = labels.labels(data)
+        q, _, of_file = labels.labels(data)
         of_file = np.arange(q.n_documents) if of_file is None else of_file
         # Ties in random order, so that a file sorted by grade has no advantage.
         rows = q.shuffled_rows(seed)
@@ -87,22 +86,20 @@ def run(
         for named in scores:
             values = read_scores(named.path, q.n_documents, file)
             ranked.append(Ranked(named.name, named.path, values[of_file]))
-        names = np.array([f"row {1 + row}" for row in of_file]) if documents is None else documents
         check_evaluated("FILE", q, file, of_file, measures or default_measures(q))
         ranked.sort(key=lambda r: r.name != baseline)  # stable: without one, the first
         loaded_models = {r.name: r.model for r in ranked if r.model}
         facts = {"Measured on": file.name, "SHA-256": sha256(file), "Order of ties": f"seed {seed}"}
         write_report(
             out,
-            *(System(r.name, r.scores[rows], shuffled) for r in ranked),
-            measures=measures or None,
+            {r.name: r.scores[rows] for r in ranked},
+            shuffled,
+            measures or None,
             histories={
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
             diagnostics=_pictures(curves),
-            importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q, of_file) for name in segment},
-            documents=names[rows],
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -124,12 +121,6 @@ def _model(named: Named, options: Columns) -> LoadedModel:
     """Load the model; --drop is for plain models only."""
     described = beside(named.path).exists()
     return model_file.load(named.path, replace(options, drop=()) if described else options)
-
-
-def _importance(model: LoadedModel, file: Table) -> dict[str, float]:
-    """The total gain of each feature of a model."""
-    names = model.columns_in(file).feature_names(file)
-    return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
 def segment_of_queries(file: Table, name: str, q: Queries, rows: NDArray[np.int64]) -> NDArray[Any]:

@@ -103,7 +103,7 @@ def run(
         print(beside(out).read_text(encoding="utf-8"), end="")
         return
     if figures:
-        print_table(figures_table(figures))
+        print_table(*figures_table(figures))
     for part in figures:
         tell(remark(part, parts[part].queries, map(parse, figures[part])))
 

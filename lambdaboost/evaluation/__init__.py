@@ -8,30 +8,25 @@ if __name__ != "lambdaboost.evaluation":
         "import lambdaboost.evaluation, not the folder 'evaluation': numba would cache its kernels twice"
     )
 
-from lambdaboost.evaluation.auc import AUC
-from lambdaboost.evaluation.bpref import BPref
+from lambdaboost.evaluation.binary import AUC, MAP, MRR, WTA, BPref, Precision, Recall
 from lambdaboost.evaluation.click_dcg import ClickDCG
 from lambdaboost.evaluation.cndcg import CNDCG
-from lambdaboost.evaluation.comparison.paired import Comparison, Difference, compare
-from lambdaboost.evaluation.comparison.significance import Significance, significances
-from lambdaboost.evaluation.comparison.system import Figures, System
-from lambdaboost.evaluation.comparison.trade_off import best_without_loss, non_dominated
+from lambdaboost.evaluation.comparison import Comparison, Difference, compare, compare_values, non_dominated
+from lambdaboost.evaluation.correlations import KendallTau, PairAccuracy, Pearson, Spearman
 from lambdaboost.evaluation.err import ERR
-from lambdaboost.evaluation.kendall_tau import KendallTau
-from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import MEASURES, Measure
-from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.naming import parse, read_value
 from lambdaboost.evaluation.ndcg import NDCG
-from lambdaboost.evaluation.pair_accuracy import PairAccuracy
-from lambdaboost.evaluation.pearson import Pearson
-from lambdaboost.evaluation.precision import Precision
-from lambdaboost.evaluation.recall import Recall
-from lambdaboost.evaluation.reports.write import report
-from lambdaboost.evaluation.spearman import Spearman
-from lambdaboost.evaluation.trec.files import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
-from lambdaboost.evaluation.trec.frames import from_run, from_runs, to_qrels, to_run
-from lambdaboost.evaluation.wta import WTA
+from lambdaboost.evaluation.report_page import report
+from lambdaboost.evaluation.trec import (
+    from_runs,
+    read_trec_qrels,
+    read_trec_run,
+    to_qrels,
+    to_run,
+    write_trec_qrels,
+    write_trec_run,
+)
 
 __all__ = [
     "AUC",
@@ -46,19 +41,15 @@ __all__ = [
     "ClickDCG",
     "Comparison",
     "Difference",
-    "Figures",
     "KendallTau",
     "Measure",
     "PairAccuracy",
     "Pearson",
     "Precision",
     "Recall",
-    "Significance",
     "Spearman",
-    "System",
-    "best_without_loss",
     "compare",
-    "from_run",
+    "compare_values",
     "from_runs",
     "non_dominated",
     "parse",
@@ -66,7 +57,6 @@ __all__ = [
     "read_trec_run",
     "read_value",
     "report",
-    "significances",
     "to_qrels",
     "to_run",
     "write_trec_qrels",

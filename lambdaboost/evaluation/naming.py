@@ -15,9 +15,9 @@ from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.cndcg import CNDCG
+from lambdaboost.evaluation.correlations import Spearman
 from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ndcg import NDCG
-from lambdaboost.evaluation.spearman import Spearman
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
 SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]{1,10}))?\s*")

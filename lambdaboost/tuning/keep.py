@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.comparison.significance import LEVEL, WeightedMean, one_sided_p, weighted_mean
+from lambdaboost.evaluation.significance import LEVEL, WeightedMean, one_sided_p, weighted_mean
 from lambdaboost.tuning.training import means_of
 
 # The weights of the second goal: close together where the loss of the first measure is small, and no more than half.

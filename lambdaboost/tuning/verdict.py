@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._installed import TITLES
 from lambdaboost._words import counted
-from lambdaboost.evaluation.comparison.significance import LEVEL, ROUNDING, holm, two_sided_p, weighted_mean
+from lambdaboost.evaluation.comparison import HOLM
+from lambdaboost.evaluation.significance import LEVEL, ROUNDING, holm, interval, two_sided_p, weighted_mean
 from lambdaboost.tuning.candidates import first_part
 from lambdaboost.tuning.keep import Kept
 from lambdaboost.tuning.request import Request
@@ -27,7 +28,6 @@ from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARE
 
 Floats = NDArray[np.float64]
 TINY = ROUNDING**2  # a variance above 0
-HOLM = "p after Holm"
 
 
 # The choice.
@@ -149,19 +149,6 @@ def _difference(
         "p": p,
         HOLM: min(1.0, p * (above if mean > 0 else below)),
     }
-
-
-def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:
-    """The interval of the mean of differences: all means that the paired test does not reject at level `alpha`."""
-    from scipy.special import stdtrit
-
-    mean, error, df = weighted_mean(x, weight)
-    if 2 * 0.5**x.size >= alpha:
-        return -np.inf, np.inf
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
-    if two_sided_p(x, weight) < alpha:
-        return mean - reach, mean + reach
-    return min(mean - reach, 0.0), max(mean + reach, 0.0)
 
 
 def name_of(request: Request, trial: Trial) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
-from lambdaboost.evaluation.spearman import centered_ranks
+from lambdaboost.evaluation.correlations import centered_ranks
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, d_delta, traits, tree_by_d
 from lambdaboost.objectives.swaps.registry import swap_of
 

@@ -1,1 +1,0 @@
-"""Comparison of systems on the same queries: differences, significance, tables."""

@@ -1,1 +1,0 @@
-"""The HTML report: the page, its pictures and its tables."""

@@ -1,0 +1,240 @@
+"""TREC runs and qrels: files and pandas frames of them, and the scores and `Queries` that they hold.
+
+A run frame has the columns ``query_id, doc_id, score``, a qrels frame ``query_id, doc_id, relevance``; ids are text.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._files import SUFFIX, reading, replacing
+from lambdaboost._words import listed, shown
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.measure import check_scores
+from lambdaboost.evaluation.rankings import ranking
+
+KEY = ["query_id", "doc_id"]
+PathLike = str | os.PathLike[str]
+
+
+def read_trec_run(path: PathLike) -> Any:
+    """Read a file of lines ``query Q0 document rank score tag``, plain or compressed, as a run frame in file order.
+
+    Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines and those that begin with ``#``.
+    Raises ValueError, with file and line, for a missing field, a score that is no finite number, or a document twice.
+    """
+    return _read(Path(path), "query Q0 document rank score tag", 4, "score", float)
+
+
+def read_trec_qrels(path: PathLike) -> Any:
+    """Read a file of lines ``query 0 document grade``, plain or compressed, as a qrels frame in file order.
+
+    As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them.
+    """
+    return _read(Path(path), "query 0 document grade", 3, "relevance", int)
+
+
+def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
+    """Write a run frame, such as `to_run` gives, as a run file; scores are written exactly, `tag` ends each line.
+
+    Documents are ordered by score, and ties by id, descending, as trec_eval ranks them. A `path` in ``.gz``, ``.xz`` or
+    ``.bz2`` is compressed; an old file is replaced once the new one is whole. Raises ValueError for a frame that
+    `from_runs` refuses, and for an id or tag that is not one word.
+    """
+    frame = _checked("run", run, "score")
+    frame["place"] = frame.groupby("query_id", sort=False).ngroup()
+    frame = frame.sort_values(["place", "score", "doc_id"], ascending=[True, False, False], kind="stable")
+    frame["rank"] = frame.groupby("place").cumcount() + 1
+    frame = frame.assign(Q0="Q0", tag=tag)
+    _write(Path(path), frame[["query_id", "Q0", "doc_id", "rank", "score", "tag"]])
+
+
+def write_trec_qrels(path: PathLike, qrels: Any) -> None:
+    r"""Write a qrels frame of whole grades, such as `to_qrels` gives, as a qrels file; otherwise as `write_trec_run`.
+
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
+    >>> write_trec_qrels(path, pd.DataFrame({"query_id": [301], "doc_id": ["FT941-1"], "relevance": [2]}))
+    >>> path.read_text()
+    '301 0 FT941-1 2\n'
+    """
+    frame = _checked("qrels", qrels, "relevance")
+    _refuse(frame["relevance"] % 1 != 0, "qrels", frame, "has a grade that is not a whole number; round it")
+    frame = frame.assign(zero="0", relevance=frame["relevance"].astype(np.int64))
+    _write(Path(path), frame[["query_id", "zero", "doc_id", "relevance"]])
+
+
+def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np.float64]], Queries]:
+    """Convert runs by name, and their judgments, to scores and `Queries`; measures then agree with trec_eval.
+
+    The queries are those of the qrels, in their order, and their documents those judged or retrieved by any run:
+
+    - retrieved without a judgment, or with a negative one: the label is NaN, so the gain is 0, and `BPref` and pairwise
+      measures ignore the document;
+    - judged but not retrieved: the score is −inf, which gains 0 and counts in the ideal and among the relevant ones.
+
+    Documents of equal score rank by id, descending. A judged query that a run lacks counts as 0, as in
+    ``trec_eval -c``. Frames may be of pandas, polars or pyarrow.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a frame lacks a column, is empty, repeats a document or has a non-finite value, or a run shares no query with
+        the qrels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lambdaboost.evaluation import MRR, compare
+    >>> qrels = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", "a"], "relevance": [1, 1]})
+    >>> before = qrels.assign(score=1.0)
+    >>> after = pd.concat([before, before.assign(doc_id="b", score=2.0)])
+    >>> compare(*from_runs(qrels, {"before": before, "after": after}), measures=MRR())["after", MRR()].difference
+    -0.5
+
+    """
+    import pandas as pd
+
+    if not isinstance(runs, Mapping) or not runs:
+        raise TypeError(f"runs is a {type(runs).__name__}, expected a dict of at least one run by its name")
+    judged = _checked("qrels", qrels, "relevance")
+    scored = {name: _checked(f"run {shown(name)}", run, "score") for name, run in runs.items()}
+    for name, run in scored.items():
+        if not run["query_id"].isin(judged["query_id"]).any():
+            raise ValueError(f"run {shown(name)} and qrels share no query: give both the same query ids")
+    pool = pd.concat([table[KEY] for table in (judged, *scored.values())]).drop_duplicates()
+    pool = pool[pool["query_id"].isin(judged["query_id"])]
+    pool = pool.assign(place=pd.factorize(pool["query_id"])[0])
+    pool = pool.sort_values(["place", "doc_id"], ascending=[True, False])
+    relevance = pool.merge(judged, "left", KEY)["relevance"].to_numpy(np.float64)
+    queries = Queries(np.where(relevance < 0, np.nan, relevance), ids=pool["query_id"].to_numpy(np.str_))
+    scores = {name: pool.merge(run, "left", KEY)["score"].fillna(-np.inf) for name, run in scored.items()}
+    return {name: s.to_numpy(np.float64) for name, s in scores.items()}, queries
+
+
+def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = None) -> Any:
+    """Convert scores to a run frame, the documents of each query in rank order, without those of score −inf.
+
+    Queries without ids are numbered from 1, and rows from 0 where no ids of `documents` are given.
+
+    >>> print(to_run([0.1, 0.9], Queries([1, 0], ids=["q", "q"]), ["a", "b"]).to_string(index=False))
+    query_id doc_id  score
+           q      b    0.9
+           q      a    0.1
+    """
+    frame, s = _named(queries, documents), check_scores(scores, queries)
+    rows = np.repeat(queries.offsets[:-1], queries.sizes) + ranking(s, queries.offsets)
+    return frame.assign(score=s).iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
+
+
+def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = "relevance") -> Any:
+    """Convert the labels of one source to a qrels frame, int64 where all are whole, without NaN; ids as in `to_run`."""
+    frame = _named(queries, documents).assign(relevance=queries.source(source).astype(np.float64))
+    frame = frame.dropna().reset_index(drop=True)
+    if frame.empty:
+        raise ValueError(f"{source} has no labels: give a source with judgments")
+    return frame.astype({"relevance": np.int64}) if (frame["relevance"] % 1 == 0).all() else frame
+
+
+def _read(path: Path, form: str, at: int, figure: str, kind: Callable[[str], float]) -> Any:
+    """The frame of a file with the fields of `form`, its number in field `at`; text may follow a run's tag only."""
+    import pandas as pd
+
+    def number(word: str) -> float:
+        try:
+            return kind(word)
+        except ValueError:
+            return np.nan
+
+    n = len(form.split())
+    fields = {"names": range(n), "usecols": range(n)} if figure == "score" else {"names": range(n + 1)}
+    options = {"sep": r"\s+", "header": None, "index_col": False, "dtype": str, "quoting": csv.QUOTE_NONE}
+    options |= {"keep_default_na": False, "skip_blank_lines": False}  # so that rows are lines
+    with reading(path) as file, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            lines = pd.read_csv(file, **fields, **options)
+        except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
+    lines = lines[(lines[0] != "") & ~lines[0].str.startswith("#")]
+    frame = lines[[0, 2]].set_axis(KEY, axis="columns").assign(**{figure: lines[at].map(number)})
+    wrong = (lines[n - 1] == "") | (n in lines and lines.get(n) != "")
+    no_number = ~np.isfinite(frame[figure].astype(np.float64))
+    for bad, what in (
+        (wrong, f"not the fields {form!r}"),
+        (no_number, f"{figure} is no {'whole' if kind is int else 'finite'} number"),
+        (frame.duplicated(KEY), "the document of this query is also on a line above; keep one of them"),
+    ):
+        if bad.any():
+            raise ValueError(f"{path}:{bad.idxmax() + 1}: {what}")
+    if frame.empty:
+        raise ValueError(f"{path} is empty; expected lines {form!r}")
+    return frame.reset_index(drop=True).astype({figure: np.float64 if kind is float else np.int64})
+
+
+def _write(path: Path, frame: Any) -> None:
+    for column in frame:
+        word = frame[column].astype(str)
+        bad = (word == "") | word.str.contains(r"[ \t-\r]")
+        _refuse(bad, "the frame", frame, f"has a {column} that is not one word, which TREC's files need")
+    with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
+        frame.to_csv(file, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+
+
+def _named(queries: Queries, documents: ArrayLike | None) -> Any:
+    """The query_id and doc_id of every row."""
+    import pandas as pd
+
+    if not isinstance(queries, Queries):
+        raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
+    n = queries.n_documents
+    ids = np.arange(1, queries.n_queries + 1) if queries.ids is None else queries.ids
+    names = np.arange(n) if documents is None else np.asarray(documents)
+    if names.shape != (n,):
+        raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
+    frame = pd.DataFrame({"query_id": np.repeat(ids, queries.sizes), "doc_id": names}).astype(str)
+    _refuse(frame.duplicated(KEY), "documents", frame, "repeats a document; keep one of them")
+    return frame
+
+
+def _checked(name: str, frame: Any, figure: str) -> Any:
+    """The columns query_id, doc_id and `figure` as a pandas frame with ids as text, so that 301 is '301'."""
+    from pandas.api.types import is_float_dtype, is_numeric_dtype
+
+    try:
+        table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
+    except TypeError:
+        raise TypeError(
+            f"{name} is a {type(frame).__name__}: give a DataFrame (pandas, polars, pyarrow)"
+        ) from None
+    if missing := [c for c in (*KEY, figure) if c not in table]:
+        raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
+    if table.empty:
+        raise ValueError(f"{name} is empty: give at least one document of one query")
+    for c in (*KEY, figure):
+        needs = "numbers" if c == figure else "text or whole numbers"
+        if is_float_dtype(table[c]) if c in KEY else not is_numeric_dtype(table[c]):
+            raise TypeError(f"{c} of {name} is {table[c].dtype}: give {needs}")
+        _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
+    out = table[KEY].astype(str).assign(**{figure: table[figure].to_numpy(np.float64)})
+    _refuse(~np.isfinite(out[figure]), name, out, f"has no finite {figure}; give one, or leave the row out")
+    _refuse(out.duplicated(KEY), name, out, "repeats a document of a query; keep one, as by drop_duplicates")
+    return out
+
+
+def _refuse(bad: Any, name: str, frame: Any, what: str) -> None:
+    """Raise for the first row that is bad."""
+    if bad.any():
+        at = bad.idxmax()
+        query, document = (shown(frame[c][at]) for c in KEY)
+        raise ValueError(f"row {at} of {name} (query {query}, document {document}) {what}")

@@ -1,1 +1,0 @@
-"""TREC runs and qrels, as files and as frames."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact_uncounted, inlined_exact, over_queries
+from lambdaboost._jit import inlined_strict_fp, over_queries, strict_fp_no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import OfSource
 
@@ -58,7 +58,7 @@ class Pearson(OfSource):
         return out
 
 
-@inlined_exact
+@inlined_strict_fp
 def _pearson(x, y):
     """Of the documents with a label.
 
@@ -87,7 +87,7 @@ def _pearson(x, y):
     return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
-@exact_uncounted
+@strict_fp_no_refcount
 def _pearsons(first, last, offsets, x, y, out):
     for q in range(first, last):
         out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])

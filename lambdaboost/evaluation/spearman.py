@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import OfSource
 from lambdaboost.evaluation.rankings import ranked
@@ -64,7 +64,7 @@ def _rows_by(scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
     return ranked(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
 
 
-@uncounted
+@no_refcount
 def _ranks(rows, values, out):
     n, r = 0, 0
     for row in rows:
@@ -83,7 +83,7 @@ def _all_ranks(first, last, offsets, rows, values, out):
         _ranks(rows[offsets[q] : offsets[q + 1]], values, out)
 
 
-@uncounted
+@no_refcount
 def _spearman(rows, scores, of_labels):
     """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
     n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0

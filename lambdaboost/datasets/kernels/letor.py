@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact_uncounted, inlined_exact
+from lambdaboost._jit import inlined_strict_fp, strict_fp_no_refcount
 
 LARGEST_FLOAT32 = np.float32(np.finfo(np.float32).max)
 NEWLINE, COMMENT, PLUS, MINUS, POINT, COLON = 10, 35, 43, 45, 46, 58
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
         return cls(values, indices, np.empty(rows, np.int64), np.empty(rows), *np.empty((2, rows), np.int64))
 
 
-@exact_uncounted
+@strict_fp_no_refcount
 def parse_lines(text, with_qid, rows, at, row, n):
     """Parse lines from position `at` on into `rows`, which has `row` rows with `n` values.
 
@@ -60,7 +60,7 @@ def parse_lines(text, with_qid, rows, at, row, n):
     return at, row, n
 
 
-@exact_uncounted
+@strict_fp_no_refcount
 def lay_out(values, indices, ends, out):
     """Write the values of each row into its columns of `out`; -0 becomes 0."""
     n = 0
@@ -70,7 +70,7 @@ def lay_out(values, indices, ends, out):
             n += 1
 
 
-@inlined_exact
+@inlined_strict_fp
 def _next_word(text, at):
     """The position of the next word or comment, or of the newline."""
     while text[at] == 32 or (text[at] <= 13 and text[at] >= 9 and text[at] != NEWLINE):
@@ -78,7 +78,7 @@ def _next_word(text, at):
     return at
 
 
-@inlined_exact
+@inlined_strict_fp
 def _parse_row(text, at, with_qid, rows, row, n):
     """The position of the row's newline or comment; -1 if Python must parse the line."""
     grade, at, known = parse_decimal(text, at)
@@ -122,7 +122,7 @@ def _parse_row(text, at, with_qid, rows, row, n):
     return begin
 
 
-@inlined_exact
+@inlined_strict_fp
 def parse_decimal(text, at):
     """The number at `at`, the position of its end, and whether it is known: rounded to float32, it is that of `float`.
 
@@ -163,7 +163,7 @@ def parse_decimal(text, at):
     return -value if sign == MINUS else value, at, known
 
 
-@inlined_exact
+@inlined_strict_fp
 def _parse_digits(text, at, number):
     """The number with the digits from `at` on appended, the position after them, and how many were left out."""
     left_out = 0
@@ -178,7 +178,7 @@ def _parse_digits(text, at, number):
         at += 1
 
 
-@inlined_exact
+@inlined_strict_fp
 def _ends_word(letter):
     """Whether a word ends before this letter: white space, as for `bytes.split`, or the # of a comment."""
     return letter == 32 or 9 <= letter <= 13 or letter == COMMENT

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lambdaboost._warn import waiting
 
 # A method of LightGBM's boosters that XGBoost's do not have.
@@ -114,11 +112,9 @@ def is_constructed(data: Any) -> bool:
     return data._handle is not None
 
 
-def rows_of_parent(data: Any) -> tuple[Any, Any]:
-    """The rows that a subset has of another data set, and that data set; None for one that is no subset."""
-    if data.used_indices is None or data.reference is None:
-        return None, None
-    return np.asarray(data.used_indices), data.reference
+def parent_of(data: Any) -> Any:
+    """The data set of which a subset has the rows ``used_indices``; None for one that is no subset."""
+    return None if data.used_indices is None else data.reference
 
 
 # Boosters in training.
@@ -185,7 +181,7 @@ def ranker_in_training() -> Fit | None:
     return Fit(fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
 
 
-def metrics_in_training() -> list[Any]:
+def metrics_in_training(booster: Any) -> list[Any]:
     """The callables that `lightgbm.train` or `lightgbm.cv` evaluates, which waits."""
     train = _variables("train", "lightgbm.engine") or _variables("cv", "lightgbm.engine") or {}
     given = train.get("feval")

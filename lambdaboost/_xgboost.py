@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
 from typing import Any
 
 from lambdaboost._warn import waiting
@@ -87,32 +88,68 @@ def workers(params: Mapping[str, Any]) -> int:
 
 
 def params_of(booster: Any) -> Mapping[str, Any]:
-    """The parameters that were given to the `xgboost.train` or `xgboost.cv` that waits."""
-    return (_variables() or {}).get("params") or {}
+    """The parameters given to the `xgboost.train` or `xgboost.cv` that trains the booster, or known from its state.
+
+    A booster tells its learning rate, the least weight of a leaf, and its kind, whoever trains it; defaults are left
+    out. The learning rate of a `LearningRateScheduler` is that of the second round: it does not set the first.
+    """
+    training = _training_of(booster)
+    given = training.get("params") or {}
+    params = dict(given if isinstance(given, Mapping) else [pair for pair in given if len(pair) == 2])
+    gradient_booster = _config(booster).get("gradient_booster", {})
+    trees = gradient_booster.get("gbtree", gradient_booster).get("tree_train_param", {})
+    for name, concept in (("eta", "rate"), ("min_child_weight", "least leaf")):
+        value = float(trees.get(name, DEFAULTS[concept]))
+        if not isclose(value, DEFAULTS[concept], rel_tol=1e-6):  # written as float32
+            params[name] = value
+    for callback in training.get("callbacks") or ():
+        if hasattr(callback, "learning_rates"):
+            params["eta"] = callback.learning_rates(0)
+    if gradient_booster.get("name") == "gblinear":
+        params["booster"] = "gblinear"
+    return params
 
 
 def own_metrics(booster: Any) -> Sequence[str]:
-    """The names of XGBoost's own metrics that the training evaluates."""
-    given = params_of(booster).get("eval_metric") or ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    """The names of XGBoost's own metrics, once it has evaluated them; the default of the objective is one."""
+    return tuple(metric["name"] for metric in _config(booster).get("metrics", ()))
 
 
-def metrics_in_training() -> list[Any]:
-    """The callable that `xgboost.train` or `xgboost.cv` evaluates, which waits."""
-    return [(_variables() or {}).get("custom_metric")]
+def metrics_in_training(booster: Any) -> list[Any]:
+    """The callable that the `xgboost.train` or `xgboost.cv` of the booster evaluates."""
+    return [_training_of(booster).get("custom_metric")]
 
 
-def _variables() -> dict[str, Any] | None:
-    """The local variables of the training function that waits; None if there is none."""
+def matrix_in_cv() -> Any:
+    """The matrix whose slices the `xgboost.cv` that waits trains on; None outside of it."""
+    return next((variables["dtrain"] for variables in _trainings("cv")), None)
+
+
+def _training_of(booster: Any) -> dict[str, Any]:
+    """The local variables of the `xgboost.train` or `xgboost.cv` that trains a booster; none if another loop does."""
+    for variables in _trainings("train", "cv"):
+        boosters = [variables.get("bst"), *(fold.bst for fold in variables.get("cvfolds", ()))]
+        if any(one is booster for one in boosters):
+            return variables
+    return {}
+
+
+def _trainings(*functions: str) -> Iterator[dict[str, Any]]:
+    """The local variables of the training functions of XGBoost that wait."""
     for frame in waiting():
-        if frame.f_code.co_name in ("train", "cv") and frame.f_globals.get("__name__") == "xgboost.training":
-            return dict(frame.f_locals)
-    return None
+        if frame.f_code.co_name in functions and frame.f_globals.get("__name__") == "xgboost.training":
+            yield dict(frame.f_locals)
+
+
+def _config(booster: Any) -> dict[str, Any]:
+    """What a booster says of itself; reading it takes as long as a short gradient."""
+    learner: dict[str, Any] = json.loads(booster.save_config()).get("learner", {})
+    return learner
 
 
 def settings(booster: Any) -> tuple[str | None, str | None, str | None]:
-    """Threads, tree method and objective, None where it has none; reading them takes as long as a short gradient."""
-    learner = json.loads(booster.save_config()).get("learner", {})
+    """Threads, tree method and objective, None where it has none."""
+    learner = _config(booster)
     return (
         learner.get("generic_param", {}).get("nthread"),
         learner.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method"),

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Sequence
+from functools import cached_property
 from textwrap import shorten
 from types import FrameType
 from typing import Any
@@ -24,8 +26,14 @@ from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, using
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
-from lambdaboost.engine_data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.traps import Case, check_first_gradient, internals_of
+from lambdaboost.engine_data import (
+    WITHOUT_SLICES,
+    is_lightgbm,
+    is_xgboost,
+    queries_of,
+    queries_of_arrays,
+)
+from lambdaboost.traps import Case, internals_of, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 MARKS = (_lightgbm.OF_BOOSTERS, _xgboost.OF_BOOSTERS)
@@ -56,10 +64,13 @@ def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: 
         if known is None:
             return derivatives
         hessian = float(derivatives[1].sum(dtype=np.float64))
-        check_first_gradient(Case.of(booster, rule, data, q, number, hessian))
+        case = Case.of(booster, rule, data, q, number, hessian)
+        refuse_traps(case)
+        if not any(one == rule for one, _ in known.checked):  # once, though weights may change in every round
+            warn_of_traps(case)
         if not known.checked and internals_of(booster) is _lightgbm:
             _lightgbm.restart_dart(booster)
-        known.checked.append((rule, weakref.ref(q)))
+        known.note(rule, q)
         return derivatives
 
 
@@ -75,14 +86,14 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
         if group is not None:
             q = queries_of_arrays(scores, weight, group)
             check_sources(measure, q, None)
-            return _name(measure.name, booster), measure.mean(queries, q), True
+            return name_in(booster, measure.name), measure.mean(queries, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
             check_sources(measure, q, queries)
             value = measure.mean(scores, q)
             if is_xgboost(queries):
-                return _name(xgboost_name(measure), booster), value
-            return _name(measure.name, booster), value, True
+                return name_in(booster, xgboost_name(measure)), value
+            return name_in(booster, measure.name), value, True
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
@@ -99,11 +110,9 @@ def xgboost_name(measure: Any) -> str:
     return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
 
 
-def _name(name: str, booster: Any) -> str:
+def name_in(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
-    if booster is None:
-        return name
-    return f"{name}{SECOND}" if name in internals_of(booster).own_metrics(booster) else name
+    return name if booster is None or name not in caller(booster).own_metrics else f"{name}{SECOND}"
 
 
 def check_sources(reader: Any, q: Queries, data: Any) -> None:
@@ -122,7 +131,7 @@ def check_sources(reader: Any, q: Queries, data: Any) -> None:
     else:
         remedy = (
             f"give it by attach(data, {call}), also on validation sets; a slice of a DMatrix, as in xgboost.cv, loses "
-            "it: cross-validate LambdaRanker with scikit-learn's cross_validate and GroupKFold, or use tune"
+            f"it: {WITHOUT_SLICES}"
         )
     raise ValueError(
         f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which the data set does not have: {remedy}"
@@ -147,6 +156,7 @@ class Caller:
     """What is known of a booster in training: how it counts rounds, its threads, and which objectives were checked."""
 
     def __init__(self, booster: Any) -> None:
+        self.booster = weakref.ref(booster)
         engine = internals_of(booster)
         # The booster's own count of rounds, from 0, with those of the model that it continues. LightGBM does not count
         # a round whose tree has no split.
@@ -158,6 +168,17 @@ class Caller:
         number = given if given > 0 else None
         self.threads = Threads(number, team_of(engine.library(), number))
         self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
+
+    @cached_property
+    def own_metrics(self) -> Sequence[str]:
+        """The names of the engine's own metrics, which it evaluates before others."""
+        booster = self.booster()
+        return tuple(internals_of(booster).own_metrics(booster))
+
+    def note(self, rule: Any, q: Queries) -> None:
+        """Record that an objective was checked on these queries; of one objective the latest are kept."""
+        self.checked = [(one, queries) for one, queries in self.checked if one != rule]
+        self.checked.append((rule, weakref.ref(q)))
 
     def has_checked(self, rule: Any, q: Queries) -> bool:
         """Whether this objective, or an equal one, was checked on these queries."""

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
-from lambdaboost._lightgbm import is_constructed, rows_of_parent
+from lambdaboost._lightgbm import is_constructed, parent_of
+from lambdaboost._xgboost import matrix_in_cv
 from lambdaboost.datasets.arrays import labels_of
 from lambdaboost.datasets.columns import grades_of
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 ATTRIBUTE = "lambdaboost_attached"
+TAKEN = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
 # What LightGBM makes of the positions of a stock Dataset: numbers in the order in which they first occur.
 LIGHTGBM_ID = "LightGBM's id "
 
@@ -28,14 +30,32 @@ class Attached:
 
     sources: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     positions: Positions | None = None
+    # The data set's own label where it has NaN, which LightGBM makes 0; read while the label is still that one.
+    label: NDArray[np.float32] | None = None
 
     def take(self, rows: Any) -> Attached:
         """That of some rows."""
+        sources = {name: values[rows] for name, values in self.sources.items()}
         positions = None if self.positions is None else self.positions.take(rows)
-        return Attached({name: values[rows] for name, values in self.sources.items()}, positions)
+        return Attached(sources, positions, None if self.label is None else self.label[rows])
+
+    def updated(self, later: Attached) -> Attached:
+        """With what was attached later, which replaces sources of the same name."""
+        positions = self.positions if later.positions is None else later.positions
+        label = self.label if later.label is None else later.label
+        return Attached({**self.sources, **later.sources}, positions, label)
+
+    def grades(self, label: NDArray[Any]) -> NDArray[Any]:
+        """The grades of the data set whose engine has this `label`."""
+        if RELEVANCE in self.sources:
+            return self.sources[RELEVANCE]
+        if self.label is not None and np.array_equal(np.nan_to_num(self.label), label):
+            return self.label
+        return label
 
 
 NOTHING = Attached()
+WITHOUT_SLICES = "cross-validate LambdaRanker with scikit-learn's cross_validate and GroupKFold, or use tune"
 
 
 def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
@@ -90,16 +110,15 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     if position is not None:
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
+    label = None
     if is_lightgbm(data) and not is_constructed(data):
-        if data.label is None and RELEVANCE in given:
-            data.set_label(np.nan_to_num(given[RELEVANCE]))
-        elif data.label is not None and RELEVANCE not in given:
+        if data.label is not None:
             grades = grades_of(data.label)
-            if np.isnan(grades).any():  # LightGBM will make them 0
-                given[RELEVANCE] = grades
-    before = attached_to(data)
-    positions = before.positions if positions is None else positions
-    setattr(data, ATTRIBUTE, Attached({**before.sources, **given}, positions))
+            label = grades if np.isnan(grades).any() else None
+        elif RELEVANCE in given:
+            data.set_label(np.nan_to_num(given[RELEVANCE]))
+    before = getattr(data, ATTRIBUTE, NOTHING)
+    setattr(data, ATTRIBUTE, before.updated(Attached(given, positions, label)))
     return data
 
 
@@ -123,18 +142,20 @@ def rows_in(data: Any) -> int | None:
 
 
 def attached_to(data: Any) -> Attached:
-    """What was attached to a data set, or to the one that it is a LightGBM subset of, at any depth."""
-    own = data.__dict__.get(ATTRIBUTE)
-    if own is not None or not is_lightgbm(data) or data.used_indices is None:
-        return NOTHING if own is None else own
-    rows, parent = rows_of_parent(data)
+    """What was attached to a data set, and to the one that it is a LightGBM subset of, at any depth."""
+    own: Attached = getattr(data, ATTRIBUTE, NOTHING)
+    parent = parent_of(data) if is_lightgbm(data) else None
     if parent is None:
-        return NOTHING
-    taken = attached_to(parent)
-    if taken is not NOTHING:
-        taken = taken.take(rows)
-        setattr(data, ATTRIBUTE, taken)
-    return taken
+        return own
+    before = attached_to(parent)
+    if before is NOTHING:
+        return own
+    known: tuple[Attached, Attached, Attached] | None = getattr(data, TAKEN, None)
+    # The first time, or `attach` was called since.
+    if known is None or known[0] is not before or known[1] is not own:
+        known = before, own, before.take(np.asarray(data.used_indices)).updated(own)
+        setattr(data, TAKEN, known)
+    return known[2]
 
 
 # The queries of a data set, which live as long as it.
@@ -165,12 +186,10 @@ def queries_of(data: Any) -> Queries:
 
     Of a stock Dataset whose ``position`` field is set, the positions are the numbers that LightGBM gave to them.
     """
-    attached, position = getattr(data, ATTRIBUTE, None), None
+    attached, position = attached_to(data), None
     if is_lightgbm(data):
         offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
         name, way = "lightgbm.Dataset", "group=[documents of each query]"
-        if attached is None and data.used_indices is not None:
-            attached = attached_to(data)
         if data.used_indices is not None or data.get_field("position") is not None:
             position = positions_in_field(data)
     elif is_xgboost(data):
@@ -178,7 +197,6 @@ def queries_of(data: Any) -> Queries:
         name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"
     else:
         raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
-    attached = attached or NOTHING
     if offsets is None or offsets.size == 0:
         raise ValueError(f"the {name} has no groups: give {way}")
     if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
@@ -196,14 +214,15 @@ def queries_of(data: Any) -> Queries:
 
 
 def queries_of_arrays(
-    y_true: NDArray[Any], weight: NDArray[Any] | None = None, group: NDArray[Any] | None = None
+    y_true: ArrayLike, weight: ArrayLike | None = None, group: ArrayLike | None = None
 ) -> Queries:
     """The queries of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
         raise ValueError("group is missing: pass group=[documents of each query] to fit")
-    offsets, weight = np.concatenate([[0], np.cumsum(group)]), None if weight is None else np.asarray(weight)
-    parts = {RELEVANCE: np.asarray(y_true), "offsets": offsets, "weight": weight, "attached": NOTHING}
-    return _cached(y_true, {**parts, "position": None})
+    labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
+    weight = None if weight is None else np.asarray(weight)
+    parts = {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": NOTHING, "position": None}
+    return _cached(labels, parts)
 
 
 def positions_in_field(data: Any) -> Positions | None:
@@ -213,11 +232,9 @@ def positions_in_field(data: Any) -> Positions | None:
     field = data.get_field("position")
     if field is not None:
         return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))
-    if data.used_indices is None:
-        return None
-    rows, parent = rows_of_parent(data)
+    parent = parent_of(data)
     of_parent = None if parent is None else positions_in_field(parent)
-    return None if of_parent is None else of_parent.take(rows)
+    return None if of_parent is None else of_parent.take(np.asarray(data.used_indices))
 
 
 @lru_cache(maxsize=8)
@@ -236,23 +253,34 @@ def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
     if known is not None and known.owner() is owner and _same(known.parts, parts):
         return known.queries
     attached, weight = parts["attached"], parts["weight"]
-    sources = dict(attached.sources)
-    grades = sources.pop(RELEVANCE, parts[RELEVANCE])
-    sizes = np.diff(parts["offsets"].astype(np.int64))
+    if is_xgboost(owner) and attached is NOTHING:
+        _refuse_lost_grades()
+    grades = attached.grades(parts[RELEVANCE])
+    sources = {name: values for name, values in attached.sources.items() if name != RELEVANCE}
     made = Queries(
         grades,
-        sizes,
+        np.diff(parts["offsets"].astype(np.int64)),
         weight=weight if weight is not None and weight.size else None,
         position=parts["position"] if attached.positions is None else attached.positions,
         **sources,
     )
     # Copies, since the engine may free or overwrite its memory.
     kept = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in parts.items()}
-    if RELEVANCE not in attached.sources and kept[RELEVANCE].dtype == np.float32:
+    if grades is parts[RELEVANCE] and grades.dtype == np.float32:
         kept[RELEVANCE] = made.labels[RELEVANCE]
     key = id(owner)
     _made[key] = _Made(weakref.ref(owner, lambda _: _made.pop(key, None)), kept, made)
     return made
+
+
+def _refuse_lost_grades() -> None:
+    """Raise for a slice of a DMatrix, as `xgboost.cv` makes them, of which the grades were attached."""
+    whole = matrix_in_cv()
+    if whole is not None and RELEVANCE in attached_to(whole).sources:
+        raise ValueError(
+            f"a slice of a DMatrix, as in xgboost.cv, loses {RELEVANCE!r}, which was given by attach, and has the "
+            f"matrix's own label instead: {WITHOUT_SLICES}"
+        )
 
 
 def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -300,11 +328,20 @@ def query_folds(
     [(array([2, 3, 4]), array([0, 1])), (array([0, 1]), array([2, 3, 4]))]
 
     """
-    if is_lightgbm(queries):
-        queries.construct()
-    q = queries if isinstance(queries, Queries) else queries_of(queries)
     check_whole("n", n, 2)
-    if q.n_queries < n:
-        raise ValueError(f"n is {n}, but there are {q.n_queries} queries: each fold needs one")
-    fold = (np.random.default_rng(seed).permutation(q.n_queries) % n)[q.query_of_row]
+    sizes = _sizes_of(queries)
+    if sizes.size < n:
+        raise ValueError(f"n is {n}, but there are {sizes.size} queries: each fold needs one")
+    fold = np.repeat(np.random.default_rng(seed).permutation(sizes.size) % n, sizes)
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n)]
+
+
+def _sizes_of(queries: Any) -> NDArray[np.int64]:
+    """The number of documents of each query; a Dataset that tells them is not constructed, so may change."""
+    if isinstance(queries, Queries):
+        return queries.sizes
+    if is_lightgbm(queries) and not is_constructed(queries):
+        if queries.group is not None:
+            return np.asarray(queries.group).astype(np.int64)
+        queries.construct()
+    return queries_of(queries).sizes

@@ -6,7 +6,7 @@ the queries of its data, the objective, and the sum of its hessians.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -67,16 +67,21 @@ class Case:
         return bool(self.engine.workers(self.params) > 1)
 
     @property
+    def has_trees(self) -> bool:
+        """Whether the booster is one of trees."""
+        return self.params.get("booster") != "gblinear"
+
+    @property
     def has_pairs(self) -> bool:
         """Whether the whole training has pairs, so that a tree without a split has another reason."""
         return not self.on_cluster and bool(self.rule.has_pair(self.q))
 
     def number(self, concept: str) -> float:
         """The value of a parameter under any of its names, or the engine's default."""
-        for name in self.engine.ALIASES[concept]:
-            if self.params.get(name) is not None:
-                return float(self.params[name])
-        return float(self.engine.DEFAULTS[concept])
+        given = (self.params.get(name) for name in self.engine.ALIASES[concept])
+        return float(
+            next((value for value in given if value not in (None, "")), self.engine.DEFAULTS[concept])
+        )
 
     def is_default(self, concept: str) -> bool:
         """Whether nobody chose a parameter; LGBMRanker passes its defaults like choices."""
@@ -91,18 +96,26 @@ def internals_of(booster: Any) -> Any:
     return _lightgbm if _lightgbm.is_booster(booster) else _xgboost
 
 
-def check_first_gradient(case: Case) -> None:
-    """Raise for the first row that refuses the case, and warn of all others that apply."""
+def refuse_traps(case: Case) -> None:
+    """Raise for the first row that refuses the case."""
     if case.on_cluster:
         refuse_sums_over_all(case.rule)
+    for text in _messages(case, REFUSED):
+        raise ValueError(text)
+
+
+def warn_of_traps(case: Case) -> None:
+    """Warn of each row that applies to the case."""
+    for text in _messages(case, WARNED):
+        warn(text)
+
+
+def _messages(case: Case, level: str) -> Iterator[str]:
     for trap in (*(LIGHTGBM if case.engine is _lightgbm else XGBOOST), *SHARED):
-        found = trap.applies(case)
-        every: Found = ({},) if found is True else found or ()
-        for braces in every:
-            text = trap.text.format(**braces)
-            if trap.level == REFUSED:
-                raise ValueError(text)
-            warn(text)
+        if trap.level == level:
+            found = trap.applies(case)
+            every: Found = ({},) if found is True else found or ()
+            yield from (trap.text.format(**braces) for braces in every)
 
 
 def given(
@@ -141,7 +154,7 @@ def with_least_leaf(
 
 
 def _draws_bags_by_query(case: Case) -> bool:
-    drawn = any(map(case.params.get, ("bagging_freq", "subsample_freq")))
+    drawn = any(float(case.params.get(name) or 0) for name in ("bagging_freq", "subsample_freq"))
     return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
@@ -157,10 +170,12 @@ def _stops_by_default_metric(case: Case) -> bool:
 
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
-    rows, parent = _lightgbm.rows_of_parent(case.booster.train_set)
+    train_set = case.booster.train_set
+    parent = _lightgbm.parent_of(train_set)
     offsets = None if parent is None else parent.get_field("group")
     if offsets is None:
         return False
+    rows = np.asarray(train_set.used_indices)
     taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
     return bool(((taken > 0) & (taken != np.diff(offsets))).any())
 
@@ -214,7 +229,7 @@ def _approximates(case: Case) -> Found:
 
 def _small_for_xgboost(case: Case) -> Found:
     least = case.number("least leaf")
-    if case.has_pairs and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
+    if case.has_pairs and case.hessian < 2 * least and case.has_trees:
         yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
 
 
@@ -283,7 +298,7 @@ def _slow_steps(case: Case) -> Found:
 
 def _small_leaves(case: Case) -> Found:
     least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
-    if least is not None and case.is_default("least leaf") and now < least:
+    if least is not None and case.has_trees and case.is_default("least leaf") and now < least:
         yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
 
 
@@ -324,7 +339,9 @@ def _many_digits(case: Case) -> Found:
 def _unread_positions(case: Case) -> bool:
     if case.q.positions is None or case.rule.reads_positions:
         return False
-    return not any(getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training())
+    return not any(
+        getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
+    )
 
 
 def _are_renumbered(case: Case) -> bool:

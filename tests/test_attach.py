@@ -183,6 +183,16 @@ def test_folds():
         query_folds(Q, 1)
 
 
+def test_folds_leave_the_parameters_of_a_data_set_open():
+    """`lightgbm.cv` sets them, which it cannot after the data set was constructed."""
+    data = attach(lgb.Dataset(X, Q.relevance, group=list(Q.sizes)), clicks=CLICKS)
+    folds = query_folds(data, 3)
+    for rows, expected in zip(folds, query_folds(Q, 3), strict=True):
+        np.testing.assert_array_equal(rows[0], expected[0])
+    params = {**LGB, "objective": graded(0.3), "max_bin": 31, "min_data_in_leaf": 3}
+    assert "valid ndcg@3-mean" in lgb.cv(params, data, 2, folds=folds, feval=NDCG(3))
+
+
 LOST = (
     r"reads the label source 'clicks', which the data set does not have: give it by attach\(data, clicks=…\)"
 )
@@ -196,6 +206,11 @@ def test_xgboosts_cv_loses_sources_and_says_so():
         ):
             xgb.cv(XGB, data, 3, nfold=2, **more)
     table = xgb.cv(XGB, data, 3, nfold=2, obj=LambdaRank(), custom_metric=NDCG(3))
+    grades = attach(
+        xgb.DMatrix(X, Q.relevance, qid=QID), relevance=np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    )
+    with pytest.raises(ValueError, match=r"loses 'relevance'.*cross_validate and GroupKFold, or use tune"):
+        xgb.cv(XGB, grades, 3, nfold=2, obj=LambdaRank())
     assert "test-ndcg@3-mean" in table
     frame = pd.DataFrame(X).add_prefix("f").assign(qid=QID, clicks=CLICKS)
     ranker = LambdaRanker(objective=graded(0.3), sources=["clicks"], n_estimators=3, n_jobs=1)
@@ -309,6 +324,25 @@ def test_missing_grades_of_a_stock_data_set_stay_missing():
     np.testing.assert_array_equal(queries_of(bare).relevance, grades.astype(np.float32))
 
 
+def test_a_saved_matrix_loses_what_is_attached(tmp_path):
+    attach(xgb.DMatrix(X, Q.relevance, qid=QID), clicks=CLICKS).save_binary(str(tmp_path / "matrix"))
+    loaded = xgb.DMatrix(str(tmp_path / "matrix"))
+    with pytest.raises(ValueError, match=LOST):
+        train(loaded, graded(0.3))
+    np.testing.assert_array_equal(queries_of(attach(loaded, clicks=CLICKS)).labels["clicks"], CLICKS)
+
+
+def test_a_later_label_replaces_that_of_the_data_set():
+    missing = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    other = np.roll(Q.relevance, 1)
+    data = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).construct()
+    data.set_label(other)
+    np.testing.assert_array_equal(queries_of(data).relevance, other)
+    rows = Q.rows_of(range(10, 30))
+    part = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).subset(rows).construct()
+    np.testing.assert_array_equal(queries_of(part).relevance, missing[rows].astype(np.float32))
+
+
 @pytest.mark.parametrize("kind", ["constructed", "DMatrix"])
 def test_later_calls_add_and_replace(kind, tmp_path):
     data = made(kind, tmp_path, clicks=CLICKS)
@@ -333,6 +367,12 @@ def test_pickles_and_subsets_keep_them():
     part = copy.subset(rows).construct()
     np.testing.assert_array_equal(queries_of(part).labels["clicks"], CLICKS[rows])
     assert queries_of(part).position.size == rows.size
+    assert queries_of(part) is queries_of(part)
+    attach(copy, clicks=SALES)
+    attach(part, sales=CLICKS[rows])
+    q = queries_of(part)
+    np.testing.assert_array_equal(q.labels["clicks"], SALES[rows])
+    np.testing.assert_array_equal(q.labels["sales"], CLICKS[rows])
 
 
 def test_values_that_change_between_rounds_are_seen():

@@ -6,7 +6,7 @@ import xgboost as xgb
 
 from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard
 from lambdaboost.engine_data import queries_of
-from lambdaboost.traps import Case, check_first_gradient
+from lambdaboost.traps import Case, refuse_traps
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_lightgbms_workers_are_counted(network):
     booster.params |= network
     q = queries_of(booster.train_set)
     with pytest.raises(ValueError, match="no worker has all of them"):
-        check_first_gradient(Case.of(booster, GradientStep(RankNet(), "all"), None, q, 0, 1.0))
+        refuse_traps(Case.of(booster, GradientStep(RankNet(), "all"), None, q, 0, 1.0))

@@ -1,13 +1,14 @@
 """Unknown parameters are refused by rankers and warned of in stock trainings, with the likely name."""
 
 import json
+import warnings
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import LambdaRank
+from lambdaboost import NDCG, GradientStep, LambdaRank
 from lambdaboost._installed import engine_named
 
 LIGHTGBM, XGBOOST = (engine_named(name).PARAMETERS for name in ("lightgbm", "xgboost"))
@@ -64,3 +65,86 @@ def _leaf_names(config):
             yield from _leaf_names(value)
         elif not isinstance(value, list):
             yield name
+
+
+# What a booster itself tells of its parameters.
+
+STEP = GradientStep(LambdaRank())
+XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
+
+
+def matrix():
+    return xgb.DMatrix(X, Y, group=SIZES)
+
+
+def named(train):
+    """The parameters of which a training warns."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        train()
+    return [str(warning.message).split(":")[0] for warning in seen]
+
+
+def boosted(**params):
+    """One round in a loop of one's own."""
+    data = matrix()
+    xgb.Booster({**XGB, **params}, [data]).update(data, 0, fobj=STEP)
+
+
+def test_a_linear_booster_has_no_leaves():
+    linear = {**XGB, "booster": "gblinear"}
+    assert not [
+        name for name in named(lambda: xgb.train(linear, matrix(), 1, obj=STEP)) if "min_child" in name
+    ]
+
+
+def test_a_booster_tells_its_parameters_in_any_loop():
+    least = {"min_child_weight": 20}
+    assert named(boosted) == ["min_child_weight"]
+    assert named(lambda: boosted(**least)) == []
+
+    def outer(scores, data):
+        boosted()  # has parameters of its own
+        return scores - data.get_label(), np.ones_like(scores)
+
+    assert named(lambda: xgb.train({**XGB, **least}, matrix(), 1, obj=outer)) == ["min_child_weight"]
+
+
+def test_parameters_of_xgboost_as_pairs():
+    pairs = [*XGB.items(), ("min_child_weight", 20), ("eval_metric", "ndcg"), ("eval_metric", "map")]
+    assert named(lambda: xgb.train(pairs, matrix(), 1, obj=STEP)) == []
+
+
+def test_numbers_as_text():
+    large = np.tile(X, (20, 1)), np.tile(Y, 20)  # of 40 rows LightGBM uses no feature
+
+    def train(**more):
+        params = {"verbose": -1, "objective": LambdaRank(), **more}
+        lgb.train(params, lgb.Dataset(*large, group=np.tile(SIZES, 20)), 1)
+
+    assert named(lambda: train(min_child_samples="")) == []
+    assert named(lambda: train(bagging_by_query=True, bagging_freq="0")) == []
+
+
+def test_a_warning_is_said_once_though_weights_change():
+    data = lgb.Dataset(X, Y, group=SIZES)
+
+    def reweight(env):
+        data.set_weight(np.full(len(X), 1.0 + env.iteration))
+
+    params = {"verbose": -1, "objective": LambdaRank(), "lambdarank_norm": True, "min_data_in_leaf": 5}
+    train = lambda: lgb.train(params, data, 4, callbacks=[reweight])  # noqa: E731
+    assert named(train) == ["lambdarank_norm"]
+
+
+def test_the_default_metric_of_xgboost_keeps_its_name():
+    """Two metrics of one name would be one curve."""
+    found, data = {}, matrix()
+    given = {
+        "custom_metric": NDCG(k=32),
+        "evals": [(data, "valid")],
+        "evals_result": found,
+        "verbose_eval": False,
+    }
+    xgb.train({**XGB, "min_child_weight": 0}, data, 2, obj=LambdaRank(), **given)
+    assert list(found["valid"]) == ["ndcg@32", "ndcg@32-lambdaboost"] and len(found["valid"]["ndcg@32"]) == 2

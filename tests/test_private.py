@@ -127,14 +127,14 @@ def test_a_subset_of_lightgbm_knows_its_rows():
     seen = []
 
     def objective(scores, data):
-        seen.append(stock_lightgbm.rows_of_parent(data))
+        seen.append((data.used_indices, stock_lightgbm.parent_of(data)))
         return RankNet()(scores, data)
 
     data = lgb.Dataset(X, Y, group=SIZES)
     lgb.cv(LIGHTGBM | {"objective": objective, "metric": "None"}, data, 1, folds=GroupKFold(2))
-    assert [parent is data for _, parent in seen] == [True, True], "mend rows_of_parent"
-    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend rows_of_parent"
-    assert stock_lightgbm.rows_of_parent(data) == (None, None)
+    assert [parent is data for _, parent in seen] == [True, True], "mend parent_of"
+    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend parent_of"
+    assert stock_lightgbm.parent_of(data) is None
 
 
 def test_xgboost_keeps_what_is_used_of_it():
@@ -154,7 +154,7 @@ def test_xgboosts_training_functions_hold_what_is_read_of_them(train):
 
     def objective(scores, data):
         booster = calling_booster("update")
-        seen.append((stock_xgboost.params_of(booster).get("eta"), stock_xgboost.metrics_in_training()))
+        seen.append((stock_xgboost.params_of(booster).get("eta"), stock_xgboost.metrics_in_training(booster)))
         return scores - data.get_label(), np.ones_like(scores)
 
     def metric(scores, data):

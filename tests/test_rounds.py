@@ -221,3 +221,15 @@ def test_models_of_wrapped_and_bare_objectives_are_the_same():
 
     bare, asked_twice = (stock_train("lightgbm", f, 5).predict(X) for f in (objective, twice))
     np.testing.assert_array_equal(asked_twice, bare)
+
+
+def test_boost_has_no_round():
+    """XGBoost's `Booster.boost` takes gradients that the caller computes, so `gradient` is told the round."""
+    (seen, objective), data = scheduled(), matrix()
+    booster = xgb.Booster(XGB, [data])
+    for i in range(3):
+        scores = booster.predict(data, output_margin=True)
+        objective(scores, data)
+        grad, hess = objective.gradient(scores, Q, i)
+        booster.boost(data, iteration=i, grad=grad, hess=hess)
+    assert seen == [0, 0, 0, 1, 0, 2]

@@ -379,6 +379,8 @@ def test_learning_rate_of_gradient_steps():
         assert re.match("learning_rate: .*12 to 30 times smaller.*normalize='query'", said)
         assert caught(lambda train=train: train(learning_rate=2.0)) == []
     assert caught(lambda: lightgbm(objective=GradientStep(LambdaRank()))) == []
+    faster = [xgb.callback.LearningRateScheduler(lambda _: 2.0)]
+    assert caught(lambda: xgb.train({**XGB, **least}, matrix(), 1, obj=bare, callbacks=faster)) == []
     newton, step, normalised = (
         np.abs(lightgbm({"learning_rate": 1.0}, rounds=1, objective=objective).predict(X)).mean()
         for objective in (LambdaRank(), bare, GradientStep(LambdaRank()))

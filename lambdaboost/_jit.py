@@ -62,7 +62,7 @@ def _into_callers(function: F, pipeline_class: Any = IntoCallers, **options: Any
 
 
 def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
-    """A function that is what `choose` gives for the type of its first argument; compiled like `uncounted`.
+    """A function that is what `choose` gives for the type of its first argument; compiled like `no_refcount`.
 
     As `functools.singledispatch`, but decided while a kernel is compiled: `rank_delta(swap, i, j)` is the function of
     that swap, inlined. Closures of a factory would do the same, and put four files of loops into it; Numba's cache
@@ -104,11 +104,11 @@ def inlined(function: F) -> F:
     A function of its own would be optimised once by itself and once more inside its callers, and which of the two ran
     would depend on whether they were just compiled or came from the cache: the sums would differ in their last bits.
     """
-    # _nrt is given since it would be inherited from a caller that is `uncounted`.
+    # _nrt is given since it would be inherited from a caller that is `no_refcount`.
     return _into_callers(function, fastmath=set(FASTMATH), _nrt=True)
 
 
-def uncounted(function: F) -> F:
+def no_refcount(function: F) -> F:
     """Compile like `inlined`, without reference counts of arrays: for functions that neither make nor return one.
 
     Counting is an atomic operation for every slice and every array in a tuple, a third of the time of a short query.
@@ -117,7 +117,7 @@ def uncounted(function: F) -> F:
 
 
 def inlined_disjoint(function: F) -> F:
-    """Compile like `uncounted`, for arguments of which none reads or writes what another one writes.
+    """Compile like `no_refcount`, for arguments of which none reads or writes what another one writes.
 
     The compiler checks before each loop whether arrays overlap, unless it knows that they do not: in a short loop most
     instructions were such checks.
@@ -125,12 +125,12 @@ def inlined_disjoint(function: F) -> F:
     return _into_callers(function, DisjointIntoCallers, fastmath=set(FASTMATH), _nrt=False)
 
 
-def inlined_exact(function: F) -> F:
+def inlined_strict_fp(function: F) -> F:
     """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
     return _into_callers(function, fastmath=False)
 
 
-def exact_uncounted(function: F) -> F:
+def strict_fp_no_refcount(function: F) -> F:
     """Compile like `kernel`, with every operation in the order written, and without reference counts."""
     return _compiled(function, nogil=True, fastmath=False, _nrt=False)
 

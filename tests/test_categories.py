@@ -324,11 +324,6 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     assert code == 0, err
     assert len(out.split()) == len(pd.read_csv(folder / "unseen.csv"))
     assert "1 row of column 'market', such as 'xx'" in err
-    code, _, err = call(
-        capsys, "report", folder / "test.csv", "--model", tmp_path / "csv", "--out", tmp_path / "page.html"
-    )
-    assert code == 0, err
-    assert "hotel3" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from codecs import BOM_UTF8
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ import pytest
 from command import call, refused
 
 from lambdaboost.cli.columns import parse_columns
-from lambdaboost.datasets import Columns, letor_table, web_search_log, write_letor
+from lambdaboost.datasets import Columns, letor_table, read_letor, web_search_log, write_letor
 from lambdaboost.datasets.letor_table import open_table
 
 ENGINES = ("lightgbm", "xgboost")
@@ -422,3 +423,51 @@ def test_ctrl_c_is_not_lost_in_a_callback_of_importlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "lambdaboost: stopped, nothing written\n")
+
+
+def test_a_submission_from_a_raw_table(capsys, tmp_path):
+    """Train, evaluate, predict and submit: categories of text, two labels, positions, ids with leading zeros."""
+    rng = np.random.default_rng(0)
+    n = 600
+    frame = pd.DataFrame({"srch_id": [f"{i:04}" for i in np.repeat(np.arange(40), n // 40)]})
+    frame = frame.assign(prop_id=[f"0{i}" for i in range(n)], country=rng.choice(["de", "fr", "us"], n))
+    frame = frame.assign(price=rng.random(n), rank=np.tile(np.arange(1, 16), 40))
+    frame["booked"] = (frame.price + rng.normal(0, 0.2, n) > 0.9).astype(int)
+    frame["clicks"] = np.maximum(frame.booked, rng.random(n) < 0.2).astype(int)
+    frame = frame.sample(frac=1, random_state=0)
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    frame[frame.srch_id < "0030"].to_csv(train, index=False)
+    frame[frame.srch_id >= "0030"].drop(columns=["rank"]).to_csv(test, index=False)
+    labels = ("--query", "srch_id", "--label", "booked", "--source", "clicks", "--position", "rank")
+    model, out = tmp_path / "model.txt", tmp_path / "submission.csv"
+    small = ("--rounds", 10, "--param", "min_data_in_leaf=5")
+    objective = ("--objective", "graded(0.3)")
+    used = (*labels, "--categorical", "country", "--document", "prop_id")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, _, err = call(capsys, "train", train, *used, *objective, *small, "--out", model)
+    assert code == 0 and "this objective does not read the positions" in err
+    code, printed, err = call(
+        capsys, "evaluate", test, "--model", model, "--categorical", "country", "--json"
+    )
+    assert code == 0, err
+    assert json.loads(printed)["measures"]["NDCG(k=10)"] > 0.5
+    assert call(capsys, "predict", model, test, "--ids", "--out", out)[0] == 0
+    found, given = pd.read_csv(out, dtype=str), pd.read_csv(test, dtype=str)
+    assert list(found.columns) == ["srch_id", "prop_id", "score"]
+    assert (
+        found.srch_id.tolist() == given.srch_id.tolist() and found.prop_id.tolist() == given.prop_id.tolist()
+    )
+    scores = call(capsys, "predict", model, test)[1].split()
+    assert found.score.tolist() == scores and len(set(scores)) > 10
+
+
+def test_submissions_of_letor_text(capsys, folder, tmp_path):
+    code, _, err = call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out", tmp_path / "model.txt")
+    assert code == 0, err
+    code, printed, err = call(capsys, "predict", tmp_path / "model.txt", folder / "log.txt", "--ids")
+    assert code == 0, err
+    header, first, *_ = printed.splitlines()
+    q = read_letor(folder / "log.txt").queries
+    assert header == "qid,document,score" and first.startswith(f"{q.ids[0]},")
+    assert len(printed.splitlines()) == 1 + q.n_documents

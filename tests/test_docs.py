@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lambdaboost.cli.run import OK, run
+from lambdaboost.evaluation.measure import MEASURES
+from lambdaboost.objectives.base.objective import OBJECTIVES
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
@@ -67,9 +69,13 @@ def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
         pytest.importorskip(NEEDS[page.stem])
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
+    known = [(registry, dict(registry)) for registry in (MEASURES, OBJECTIVES)]
     try:
         follow(page, names)
     finally:
+        for registry, before in known:  # without what the page defines
+            registry.clear()
+            registry.update(before)
         for name in {"client", "cluster"} & names.keys():  # where an example of the Dask page failed
             names[name].close()
         names.clear()

@@ -137,7 +137,7 @@ def test_layers_are_those_of_the_package():
 
 
 def test_every_file_with_kernels_names_the_cache():
-    decorated = re.compile(r"^@(kernel|uncounted|inlined|exact|method|by_type)", re.MULTILINE)
+    decorated = re.compile(r"^@(kernel|no_refcount|inlined|exact|method|by_type)", re.MULTILINE)
     grouped = {path for pattern in SOURCES for path in PACKAGE.glob(pattern)}
     files = {path for path in MODULES.values() if decorated.search(path.read_text(encoding="utf-8"))}
     assert files and files <= grouped
@@ -247,14 +247,14 @@ def test_a_link_can_be_tested(name):
 COMPILERS = {
     "by_type",
     "exact",
-    "exact_uncounted",
+    "strict_fp_no_refcount",
     "inlined",
-    "inlined_exact",
+    "inlined_strict_fp",
     "kernel",
     "njit",
     "overload",
     "traits",
-    "uncounted",
+    "no_refcount",
 }
 
 

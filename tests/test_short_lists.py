@@ -78,8 +78,8 @@ def way(scores, q):
     """The way of each query under LambdaRank()."""
     rule = LambdaRank().rule
     pairs = rule.pairs(scores, q)
-    found = ways.ways_of(q, pairs.levels, pairs.weights)
-    return ways.brought_near(scores, q, found, rule.loss)[1].tolist()
+    found = ways.choose_kernel(q, pairs.levels, pairs.weights)
+    return ways.clip_outliers(scores, q, found, rule.loss)[1].tolist()
 
 
 def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
@@ -99,7 +99,7 @@ def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
 def test_outliers_are_brought_near_and_stay_in_order(scores):
     scores = np.array(scores)
     q, found = Queries(np.arange(scores.size), sizes=[scores.size]), np.zeros(1, np.int8)
-    near, found = ways.brought_near(scores, q, found, RankNet().rule.loss)
+    near, found = ways.clip_outliers(scores, q, found, RankNet().rule.loss)
     assert found.tolist() == [ways.BY_LANES]
     np.testing.assert_array_equal(np.argsort(near, kind="stable"), np.argsort(scores, kind="stable"))
     assert np.unique(near).size == np.unique(scores).size

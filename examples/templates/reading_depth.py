@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number
-from lambdaboost._jit import kernel, uncounted
+from lambdaboost._jit import kernel, no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.binary import Binary
 from lambdaboost.evaluation.rankings import over_rankings, retrieved
@@ -52,7 +52,7 @@ class ReadingDepth(Binary):
         return over_rankings(_queries, grades, scores, q, None, threshold, self.persistence, n)
 
 
-@uncounted
+@no_refcount
 def _one_query(q, offsets, grades, threshold, p):
     """What a query is worth, its grades from the first rank down: the function to change."""
     total, reading = 0.0, 1.0

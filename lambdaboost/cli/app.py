@@ -218,7 +218,8 @@ def tune(
 
 
 @app.command(
-    epilog="Example: lambdaboost predict model.txt test.txt --out scores.txt",
+    epilog="Example: lambdaboost predict model.txt test.txt --out scores.txt\n\n"
+    "Example: lambdaboost predict model.txt test.csv --ids --document prop_id --out submission.csv",
     short_help="Score the documents of a file.",
     rich_help_panel=TRAIN,
 )
@@ -234,9 +235,15 @@ def predict(
         ),
         Writes(),
     ] = None,
-    columns: Any = ("query", "label", "drop", "unseen"),
+    ids: Annotated[
+        bool, Option("--ids", help="Write CSV with the query, the name and the score of each document.")
+    ] = False,
+    columns: Any = ("query", "label", "document", "drop", "unseen"),
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
+
+    With --ids each line has the query and the document too, under the names of their columns: a submission. Documents
+    without a name are numbered from 1.
 
     A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, or if the table
     has the engine's own (Column_0, … or f0, …), else in order, without those of --query, --label and --drop.
@@ -268,7 +275,7 @@ def evaluate(
         Path | None, Option(help="TREC judgments, lines 'query 0 document grade'."), PLAIN
     ] = None,
     measure: Measures = None,
-    columns: Any = ("query", "label", "source", "position", "weight", "drop", "unseen"),
+    columns: Any = EVERY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -308,7 +315,7 @@ def report(
         Option(metavar="NAME", help="The system that the others are compared with; default the first model."),
     ] = None,
     measure: Measures = None,
-    columns: Any = ("query", "label", "source", "position", "weight", "document", "drop", "unseen"),
+    columns: Any = EVERY,
     segment: Annotated[
         list[str] | None,
         Option(metavar="COLUMN", help="A column by whose values queries are grouped; may be repeated."),

@@ -31,7 +31,11 @@ COLUMNS: dict[str, tuple[Any, str | None, str]] = {
         "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
     ),
     "weight": (str, "COLUMN", "Column with the weight of each row; not a feature."),
-    "document": (str, "COLUMN", "Column of a table with the name of each row, for reports; not a feature."),
+    "document": (
+        str,
+        "COLUMN",
+        "Column of a table with the name of each row, for predict --ids; not a feature.",
+    ),
     "categorical": (
         *(list[str], "COLUMNS"),
         "Features of a table that are categories, texts or whole numbers, as of --drop. Columns of Parquet that have a "

@@ -93,7 +93,7 @@ def load(path: Path, options: Columns) -> LoadedModel:
     read = Columns.of_record(saved.about)
     if "columns" not in saved.about:  # of a stock booster
         read = replace(options, categories=read.categories)
-    given = _given(options, ("query", "label", "unseen"))
+    given = _given(options, ("query", "label", "document", "unseen"))
     return LoadedModel(path, saved.booster, replace(read, **given), saved.about)
 
 

@@ -517,6 +517,18 @@ def _documents(table: Table | None, column: str | None) -> NDArray[np.str_] | No
     return np.array([*map(text_of_value, levels.values), ""], dtype=np.str_)[levels.of_row]
 
 
+def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray[np.str_] | None]:
+    """The query and the name of each row, in the order of the rows; None for names that are in no column."""
+    if isinstance(table, LetorTable):
+        q = table.queries
+        queries = np.repeat(np.arange(1, 1 + q.n_queries) if q.ids is None else q.ids, q.sizes)
+        return queries, _documents(table, None)
+    table.check(columns.query, "query")
+    if columns.document is not None:
+        table.check(columns.document, "document")
+    return table.ids(columns.query), _documents(table, columns.document)
+
+
 def _grouped(ids: NDArray[Any]) -> NDArray[np.int64] | None:
     """The order that brings the rows of each query together; None if they are."""
     order = np.argsort(codes_of(ids)[0], kind="stable")

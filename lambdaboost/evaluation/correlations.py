@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact_uncounted, inlined_exact, kernel, over_queries, uncounted
+from lambdaboost._jit import inlined_strict_fp, kernel, no_refcount, over_queries, strict_fp_no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure, OfSource
@@ -121,7 +121,7 @@ class Pearson(OfSource):
         return out
 
 
-@inlined_exact
+@inlined_strict_fp
 def _pearson(x, y):
     """Of the documents with a label.
 
@@ -150,7 +150,7 @@ def _pearson(x, y):
     return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
-@exact_uncounted
+@strict_fp_no_refcount
 def _pearsons(first, last, offsets, x, y, out):
     for q in range(first, last):
         out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])
@@ -207,7 +207,7 @@ def _rows_by(scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
     return ranked(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
 
 
-@uncounted
+@no_refcount
 def _ranks(rows, values, out):
     n, r = 0, 0
     for row in rows:
@@ -226,7 +226,7 @@ def _all_ranks(first, last, offsets, rows, values, out):
         _ranks(rows[offsets[q] : offsets[q + 1]], values, out)
 
 
-@uncounted
+@no_refcount
 def _spearman(rows, scores, of_labels):
     """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
     n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0

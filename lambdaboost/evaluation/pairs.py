@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
 from lambdaboost.evaluation.rankings import longest, ranked, ranking
@@ -55,7 +55,7 @@ def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArra
     return wrong
 
 
-@uncounted
+@no_refcount
 def _levels_of_query(q, offsets, order, labels, of_document, n_levels, n_pairs):
     a, b = offsets[q], offsets[q + 1]
     in_order, here, level_of = order[a:b], labels[a:b], of_document[a:b]
@@ -77,7 +77,7 @@ def _levels_of_queries(first, last, offsets, order, labels, found):
         _levels_of_query(q, offsets, order, labels, found.of_document, found.n, found.n_pairs)
 
 
-@uncounted
+@no_refcount
 def _count_wrong(n, s, label, wrong):
     """How many pairs of each lane have the document of the lower label ahead."""
     for lane in range(LANES):
@@ -106,7 +106,7 @@ def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out)
                 out[lanes.query[b, lane]] = wrong[lane]
 
 
-@uncounted
+@no_refcount
 def _wrong_of_query(q, offsets, ranked, n_levels, above):
     """`above` is the tree: its sum up to a level counts the documents above of that level or a better one."""
     for level in range(n_levels + 1):

@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
+from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -82,7 +82,7 @@ def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):
         for i in range(n):
             if gains[a + i] == 0:
                 continue
-            chances_above(i, near, alpha, scores[a:b], e[:n], rho[:n], rest[:n])
+            write_sigmoid_pairs(i, near, alpha, scores[a:b], e[:n], rho[:n], rest[:n])
             rank = 1.0
             for j in range(n):
                 rank += rho[j]

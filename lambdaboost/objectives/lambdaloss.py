@@ -12,10 +12,10 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
+from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 from lambdaboost.objectives.swaps.registry import level_gains
@@ -121,7 +121,7 @@ def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, d
             w = gains[a + i] * discounts[r]
             if w == 0:
                 continue
-            chances_above(i, near, sigma, scores[a:b], e[:n], rho[:n], rest[:n])
+            write_sigmoid_pairs(i, near, sigma, scores[a:b], e[:n], rho[:n], rest[:n])
             up, curvature = 0.0, 0.0
             for j in range(n):
                 force = w * rho[j] * labelled[a + j]

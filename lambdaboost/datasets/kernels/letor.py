@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact_uncounted, inlined_exact
+from lambdaboost._jit import inlined_strict_fp, strict_fp_no_refcount
 
 LARGEST_FLOAT32 = np.float32(np.finfo(np.float32).max)
 NEWLINE, COMMENT, PLUS, MINUS, POINT, COLON = 10, 35, 43, 45, 46, 58
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
         )
 
 
-@exact_uncounted
+@strict_fp_no_refcount
 def parse_lines(text, with_qid, rows):
     """Parse whole lines, the last of which ends with a newline, into `rows`.
 
@@ -66,7 +66,7 @@ def parse_lines(text, with_qid, rows):
     return row, n, unclear, at
 
 
-@inlined_exact
+@inlined_strict_fp
 def _next_word(text, at):
     """The position of the next word or comment, or of the newline."""
     while text[at] == 32 or (text[at] <= 13 and text[at] >= 9 and text[at] != NEWLINE):
@@ -74,7 +74,7 @@ def _next_word(text, at):
     return at
 
 
-@inlined_exact
+@inlined_strict_fp
 def _parse_row(text, at, with_qid, rows, row, n, unclear):
     """The position of the row's newline or comment, -1 if the row is wrong, and the unclear numbers so far."""
     rows.unclear[unclear], rows.places[unclear] = at, -1 - row
@@ -111,7 +111,7 @@ def _parse_row(text, at, with_qid, rows, row, n, unclear):
     return begin, unclear
 
 
-@inlined_exact
+@inlined_strict_fp
 def parse_decimal(text, at):
     """The number of the word at `at`, the word's end, and whether it is known: as float32, it is that of `float`.
 
@@ -152,7 +152,7 @@ def parse_decimal(text, at):
     return -value if sign == MINUS else value, at, known
 
 
-@inlined_exact
+@inlined_strict_fp
 def _parse_digits(text, at, number):
     """The number with the digits from `at` on appended, the position after them, and how many were left out."""
     left_out = 0
@@ -167,7 +167,7 @@ def _parse_digits(text, at, number):
         at += 1
 
 
-@inlined_exact
+@inlined_strict_fp
 def _ends_word(letter):
     """Whether a word ends before this letter: white space, as for `bytes.split`, or the # of a comment."""
     return letter == 32 or 9 <= letter <= 13 or letter == COMMENT

@@ -30,5 +30,5 @@ over some hundred rows and are then carried to float64.
     plain   scores too far apart for one float32: tiles in float64, with an exponential a pair
 
 Each query is computed by one thread, in one order, whatever stands beside it: results are bit-identical for any number
-of threads. `chances` serves objectives whose documents push against all others.
+of threads. `sigmoids` serves objectives whose documents push against all others.
 """

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, inlined_disjoint, kernel, over_queries, uncounted
+from lambdaboost._jit import by_type, inlined_disjoint, kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, side_by_side, to_lanes
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
@@ -123,10 +123,10 @@ def memory() -> Work:
     return Work(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
 
 
-@uncounted
-def _exponentials(chance, n, work):
+@no_refcount
+def _exponentials(sigmoid, n, work):
     """E by position; products of two stay inside float32."""
-    best, worst, lift = work.best, work.worst, math.exp(-0.5 * chance.center)
+    best, worst, lift = work.best, work.worst, math.exp(-0.5 * sigmoid.center)
     for lane in range(LANES):
         best[lane], worst[lane] = work.s[lane], np.inf
     for p in range(n):
@@ -136,15 +136,15 @@ def _exponentials(chance, n, work):
             worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
     for lane in range(LANES):
         apart = max(best[lane] - worst[lane], 0.0)
-        worst[lane] = lift / exp_minus(min(0.5 * chance.sigma * min(apart, FARTHEST_APART), FARTHEST))
+        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * min(apart, FARTHEST_APART), FARTHEST))
     for p in range(n):
         row, e = work.s[p * LANES : (p + 1) * LANES], work.e[p * LANES : (p + 1) * LANES]
         for lane in range(LANES):
-            x = chance.sigma * min(best[lane] - row[lane], FARTHEST_APART)
+            x = sigmoid.sigma * min(best[lane] - row[lane], FARTHEST_APART)
             e[lane] = exp_minus(min(x, FARTHEST)) * worst[lane]
 
 
-@uncounted
+@no_refcount
 def _to_slots(batch, levels, work, slots):
     """Fill the slots with what does not depend on the order."""
     start, gain = levels
@@ -212,7 +212,7 @@ terms_to_slots = by_type(
 )
 
 
-@uncounted
+@no_refcount
 def _document(slot, lane):
     return Document(
         slot[LANES * E + lane],
@@ -228,7 +228,7 @@ def _rows_meet(formula, one, other):
     """λ and μ of two slots in every lane."""
     for lane in range(LANES):
         i, j = _document(one, lane), _document(other, lane)
-        i = Document(formula.chance.shift * i.e, i.gain, i.d, i.h, i.factor)
+        i = Document(formula.sigmoid.shift * i.e, i.gain, i.d, i.h, i.factor)
         level = other[LANES * LEVEL_ROW + lane]
         meets = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
         u = shared(formula, i, j) if meets else np.float32(0)
@@ -239,7 +239,7 @@ def _rows_meet(formula, one, other):
         other[LANES * MU + lane] += u * c
 
 
-@uncounted
+@no_refcount
 def _all_pairs(formula, n, slots):
     for i in range(n - 1):
         for j in range(i + 1, n):
@@ -254,7 +254,7 @@ class Results(NamedTuple):
     order: NDArray[np.int32]  # by document, or of no length
 
 
-@uncounted
+@no_refcount
 def _write(batch, offsets, rank, slots, results):
     """Bring the sums of the lists to their documents."""
     lam, mu = results.out[0], results.out[1]
@@ -287,7 +287,7 @@ def sum_by_lanes(first, last, lists, formula, work, results):
         n = batch.position.shape[0]
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
         count_ranks(n, work.s, work.rank)
-        _exponentials(formula.chance, n, work)
+        _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
         factors_to_slots(formula.factors, batch, offsets, slots)

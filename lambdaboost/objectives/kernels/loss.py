@@ -1,4 +1,4 @@
-"""How hard a pair is pushed at its score difference o: a *force*, with a *chance* that says what ρ is.
+"""λ and μ of a pair at its score difference o: a *gradient*, with a *sigmoid* that says what ρ is.
 
 ρ = 1/(1 + e^{σo + c}) and 1 − ρ come together from one division. The compiler knows both by their types.
 """
@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, inlined, inlined_exact
+from lambdaboost._jit import by_type, inlined, inlined_strict_fp
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_float64
 
 RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
 ONE = np.float32(1)
 
-# Force and curvature of a pair, `pushes(force, weighted, ρ, 1 − ρ)`, weighted its weight times ρ. Every product is
-# computed in the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie far
-# apart.
-pushes = by_type(lambda force: force.pushes)
+# λ and μ of a pair, `pair_gradients(gradient, weighted, ρ, 1 − ρ)`, with `weighted` its weight times ρ. Every product
+# is computed in the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie
+# far apart.
+pair_gradients = by_type(lambda gradient: gradient.pair_gradients)
 # ρ and 1 − ρ of a pair.
-chances = by_type(lambda chance: chance.chances)
+sigmoid_pair = by_type(lambda sigmoid: sigmoid.sigmoid_pair)
 # What stands for a document's score where it is the better of a pair, and for some scores of a query.
-as_better = by_type(lambda chance: chance.as_better)
-write_e = by_type(lambda chance: chance.write_e)
+as_better = by_type(lambda sigmoid: sigmoid.as_better)
+write_e = by_type(lambda sigmoid: sigmoid.write_e)
 
 
-@inlined_exact
+@inlined_strict_fp
 def product(x, y):
     """X y, where the compiler must not make x (y²) of x y and y: that leaves the range of float32."""
     return x * y
@@ -37,21 +37,21 @@ class Logistic(NamedTuple):
     """Force ρ and curvature ρ(1 − ρ); σ and σ² are multiplied in at the end."""
 
     @staticmethod
-    def pushes(force, weighted, rho, rest):
+    def pair_gradients(gradient, weighted, rho, rest):
         """Times the weight of the pair."""
         return weighted, product(weighted, rest)
 
 
 class Mixed(NamedTuple):
-    """So much of `Logistic`, so much of the local force ρ(1 − ρ) with curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
+    """A sum of `Logistic` and the local ρ(1 − ρ) with curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
 
     logistic: np.float32
     local: np.float32
 
     @staticmethod
-    def pushes(force, weighted, rho, rest):
+    def pair_gradients(gradient, weighted, rho, rest):
         """Times the weight of the pair."""
-        f, c = force.logistic + force.local * rest, force.logistic + force.local * (rest - rho)
+        f, c = gradient.logistic + gradient.local * rest, gradient.logistic + gradient.local * (rest - rho)
         return weighted * f, product(weighted, rest) * c
 
 
@@ -63,19 +63,19 @@ class ByRatio(NamedTuple):
     shift: np.float32 = ONE  # e^c
 
     @staticmethod
-    def write_e(chance, best, worst, scores, e):
+    def write_e(sigmoid, best, worst, scores, e):
         """E up to a factor of the query, so that products of two stay inside float32."""
-        lift = math.exp(0.5 * (chance.sigma * (best - worst) - chance.center))
+        lift = math.exp(0.5 * (sigmoid.sigma * (best - worst) - sigmoid.center))
         for slot in range(scores.size):
-            e[slot] = exp_minus(chance.sigma * (best - scores[slot])) * lift
+            e[slot] = exp_minus(sigmoid.sigma * (best - scores[slot])) * lift
 
     @staticmethod
-    def as_better(chance, e):
+    def as_better(sigmoid, e):
         """Times e^c."""
-        return chance.shift * e
+        return sigmoid.shift * e
 
     @staticmethod
-    def chances(chance, e_i, e_j):
+    def sigmoid_pair(sigmoid, e_i, e_j):
         """ρ and 1 − ρ."""
         v = ONE / (e_i + e_j)
         return e_j * v, e_i * v
@@ -88,27 +88,27 @@ class ByDifference(NamedTuple):
     center: float
 
     @staticmethod
-    def write_e(chance, best, worst, scores, e):
+    def write_e(sigmoid, best, worst, scores, e):
         """The scores."""
         for slot in range(scores.size):
             e[slot] = scores[slot]
 
     @staticmethod
-    def as_better(chance, e):
+    def as_better(sigmoid, e):
         """The same."""
         return e
 
     @staticmethod
-    def chances(chance, e_i, e_j):
+    def sigmoid_pair(sigmoid, e_i, e_j):
         """ρ and 1 − ρ."""
-        return logistic(chance.sigma * (e_i - e_j) + chance.center)
+        return logistic(sigmoid.sigma * (e_i - e_j) + sigmoid.center)
 
 
 class Loss(NamedTuple):
-    """A force and where its logistic stands."""
+    """A gradient and where its logistic stands."""
 
-    force: Any
-    chance: Any  # `ByRatio`, or `ByDifference` where scores lie far apart
+    gradient: Any
+    sigmoid: Any  # `ByRatio`, or `ByDifference` where scores lie far apart
 
 
 @inlined

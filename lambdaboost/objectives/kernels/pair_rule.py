@@ -28,8 +28,8 @@ from lambdaboost.objectives.kernels.ways import (
     BY_PLAIN_LOOP,
     BY_TILES,
     BY_TREE,
-    brought_near,
-    ways_of,
+    choose_kernel,
+    clip_outliers,
 )
 from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
 
@@ -73,7 +73,7 @@ class PairRule:
 
     def blended(self, other: PairRule, w: float) -> PairRule | None:
         """The rule of (1 − w) times this one plus w times the other; None unless they differ in the force alone."""
-        if self.sigma != 1 or self._forceless() != other._forceless():
+        if self.sigma != 1 or self._without_gradient() != other._without_gradient():
             return None
         return replace(
             self,
@@ -81,15 +81,17 @@ class PairRule:
             local=(1 - w) * self.local + w * other.local,
         )
 
-    def _forceless(self) -> PairRule:
+    def _without_gradient(self) -> PairRule:
         return replace(self, logistic=0.0, local=0.0)
 
     @cached_property
     def loss(self) -> Loss:
         """The force and where its logistic stands."""
         mixed = (self.logistic, self.local) != (1, 0)
-        force = Mixed(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
-        return Loss(force, ByRatio(float(self.sigma), float(self.center), np.float32(math.exp(self.center))))
+        gradient = Mixed(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
+        return Loss(
+            gradient, ByRatio(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
+        )
 
     def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
@@ -175,10 +177,10 @@ def pair_gradient(
     """
     levels, gain, weights, loss = pairs
     known = order is not None and bool(order[0] >= 0)
-    ways = ways_of(q, levels, weights)
+    ways = choose_kernel(q, levels, weights)
     if weighed_at is not None:  # lanes and the tree know only that by score
         ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
-    near, ways = brought_near(scores, q, ways, loss)
+    near, ways = clip_outliers(scores, q, ways, loss)
     by_lanes = ways == BY_LANES
     batches = in_batches(q, levels) if by_lanes.any() else None
     out = np.empty((2, q.n_documents), np.float32)  # only now, since what is cached needs memory to be made

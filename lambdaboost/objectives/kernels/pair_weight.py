@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, known_by_type, uncounted
+from lambdaboost._jit import by_type, known_by_type, no_refcount
 from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
@@ -136,7 +136,7 @@ by_levels = known_by_type(lambda swap: swap.traits.by_levels)
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
-@uncounted
+@no_refcount
 def gain_delta(swap, i, j):
     """The part of |ΔZ| that the gains of a better document and a worse one decide."""
     return i.gain - j.gain if by_gain(swap) else ONE

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, kernel, over_queries, uncounted
+from lambdaboost._jit import by_type, kernel, no_refcount, over_queries
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -49,7 +49,7 @@ from lambdaboost.objectives.kernels.tiles import (
 
 Floats = NDArray[np.float64]
 # Which parts pair with which: above the cutoff with itself and with below, never below with below.
-MEETINGS = ((0, 0), (0, 1), (1, 0))
+PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
@@ -95,7 +95,7 @@ def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
     )
 
 
-@uncounted
+@no_refcount
 def _place_levels(q, cutoff, lists, n, work):
     """Where each level of each part starts; the parts are padded."""
     levels, start, following = lists.levels, work.start, work.following
@@ -120,7 +120,7 @@ def _place_levels(q, cutoff, lists, n, work):
         at += PADDING
 
 
-@uncounted
+@no_refcount
 def _lay_out(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
     following, score_of_slot, document = work.following, work.score, work.document
@@ -144,8 +144,8 @@ def _lay_out(q, cutoff, lists, formula, work):
                 factor[slot] = factor_of(formula.factors, a + i)
 
 
-@uncounted
-def _fill(q, chance, lists, work):
+@no_refcount
+def _fill(q, sigmoid, lists, work):
     """Gains and E of all slots; λ and μ of none."""
     start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
     e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
@@ -157,29 +157,29 @@ def _fill(q, chance, lists, work):
             for slot in range(start[part, level], start[part, level + 1]):
                 gain[slot] = here
         lo, hi = start[part, 0], start[part, end - base]
-        write_e(chance, best, worst, scores[lo:hi], e[lo:hi])
+        write_e(sigmoid, best, worst, scores[lo:hi], e[lo:hi])
         for slot in range(hi, hi + PADDING):
             e[slot] = 0
     for slot in range(start[1, end - base] + PADDING):
         slot_lam[slot] = slot_mu[slot] = lam[slot] = mu[slot] = 0
 
 
-@uncounted
+@no_refcount
 def _meet(formula, work, rows, columns):
     """Rows of one level, each to be above all columns."""
     rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
 
 
-def _whole_vectors(chance, lo, hi, end):
+def _whole_vectors(sigmoid, lo, hi, end):
     return whole_vectors(lo, hi, end)
 
 
-def _as_it_is(chance, lo, hi, end):
+def _as_it_is(sigmoid, lo, hi, end):
     return hi
 
 
 # The end of a run of columns: padding adds nothing where it has E = 0.
-_end_of = by_type(lambda chance: _whole_vectors if chance is ByRatio else _as_it_is)
+_end_of = by_type(lambda sigmoid: _whole_vectors if sigmoid is ByRatio else _as_it_is)
 
 
 def _by_runs(swap, formula, reach, n_parts, work):
@@ -187,7 +187,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
     start, n_levels = work.start, reach.size
     n_slots = start[1, n_levels] + PADDING
     since = 0  # rows since sums were carried
-    for own_part, other_part in MEETINGS:
+    for own_part, other_part in PAIRS_OF_PARTS:
         if max(own_part, other_part) >= n_parts:
             continue
         own, other = start[own_part], start[other_part]
@@ -195,7 +195,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
             lo, hi = other[level + 1], other[reach[level]]
             if lo == hi:
                 continue
-            columns = lo, _end_of(formula.chance, lo, hi, other[n_levels])
+            columns = lo, _end_of(formula.sigmoid, lo, hi, other[n_levels])
             for first in range(own[level], own[level + 1], ROWS_CARRIED):
                 last = first + ROWS_CARRIED if first + ROWS_CARRIED < own[level + 1] else own[level + 1]
                 if since + last - first > ROWS_CARRIED:
@@ -206,7 +206,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
     carry(work.slots, work.sums, n_slots)
 
 
-@uncounted
+@no_refcount
 def _terms_of_level(level, n, work):
     """Write V of a level (`swaps.pair_accuracy`) at the rank of every slot."""
     v = 0
@@ -216,7 +216,7 @@ def _terms_of_level(level, n, work):
         work.v_of_slot[work.by_rank[x]] = v
 
 
-@uncounted
+@no_refcount
 def _terms_of_row(i, at, passed, work):
     """Write V of all levels at the rank of slot i; `passed` counts each level's above rank `at`, which moves on."""
     slot = -1
@@ -273,7 +273,7 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             cutoff = rank_terms(formula.swap, ranked, work.d_of_rank[: b - a], work.h_of_rank[: b - a])
             _place_levels(q, cutoff, lists, b - a, work)
             _lay_out(q, cutoff, lists, formula, work)
-            _fill(q, formula.chance, lists, work)
+            _fill(q, formula.sigmoid, lists, work)
             _all_pairs(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
             document, of_slot = work.document, work.sums
             for part in range(2):
@@ -293,4 +293,4 @@ def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float3
 
 def gradient_by_plain_loop(lists: Lists, loss: Loss, out: Any) -> None:
     """The same in float64, however far the scores lie apart."""
-    gradient_by_tiles(lists, loss._replace(chance=ByDifference(*loss.chance[:2])), out, np.float64)
+    gradient_by_tiles(lists, loss._replace(sigmoid=ByDifference(*loss.sigmoid[:2])), out, np.float64)

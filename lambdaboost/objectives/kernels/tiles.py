@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import inlined_disjoint, uncounted
-from lambdaboost.objectives.kernels.loss import as_better, chances, pushes
+from lambdaboost._jit import inlined_disjoint, no_refcount
+from lambdaboost.objectives.kernels.loss import as_better, pair_gradients, sigmoid_pair
 from lambdaboost.objectives.kernels.pair_weight import ONE, Document, gain_delta, rank_delta, times
 
 # The rows of `slots`, an array with a column for each document: what pairs read of it, and its sums so far.
@@ -28,8 +28,8 @@ class PairFormula(NamedTuple):
 
     swap: Any
     factors: Any
-    force: Any
-    chance: Any
+    gradient: Any
+    sigmoid: Any
 
 
 class Run(NamedTuple):
@@ -44,21 +44,21 @@ class Run(NamedTuple):
     mu: Any
 
 
-@uncounted
+@no_refcount
 def pair(formula, i, j):
     """Force and curvature of a pair over `shared`, what all pairs of j with one level have in common."""
-    rho, rest = chances(formula.chance, i.e, j.e)
+    rho, rest = sigmoid_pair(formula.sigmoid, i.e, j.e)
     weighted = times(formula.factors, rho * rank_delta(formula.swap, i, j), i.factor)
-    return pushes(formula.force, weighted, rho, rest)
+    return pair_gradients(formula.gradient, weighted, rho, rest)
 
 
-@uncounted
+@no_refcount
 def shared(formula, i, j):
     """The difference of the gains: times `pair` this is ρ |ΔZ|."""
     return gain_delta(formula.swap, i, j)
 
 
-@uncounted
+@no_refcount
 def run_of(slots, lo, hi):
     """The slots lo:hi."""
     return Run(
@@ -67,7 +67,7 @@ def run_of(slots, lo, hi):
     )  # fmt: skip
 
 
-@uncounted
+@no_refcount
 def cut(run, lo, hi):
     """A part of a run."""
     return Run(
@@ -75,13 +75,13 @@ def cut(run, lo, hi):
     )  # fmt: skip
 
 
-@uncounted
+@no_refcount
 def better(formula, rows, i):
     """The document of a row, the better of a pair."""
-    return Document(as_better(formula.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.factor[i])
+    return Document(as_better(formula.sigmoid, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.factor[i])
 
 
-@uncounted
+@no_refcount
 def worse(columns, j):
     """The document of a column, the worse of a pair."""
     return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], ONE)
@@ -127,7 +127,7 @@ def _row(formula, i, columns):
     return a, b
 
 
-@uncounted
+@no_refcount
 def rows_by_columns(formula, rows, columns):
     """Rows of one level, each to be above all columns; at most ROWS_CARRIED rows between two calls of `carry`."""
     n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
@@ -158,7 +158,7 @@ def rows_by_columns(formula, rows, columns):
             i += 1
 
 
-@uncounted
+@no_refcount
 def carry(slots, sums, n):
     """Move what n slots have summed in float32 to their float64 sums."""
     lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
@@ -168,7 +168,7 @@ def carry(slots, sums, n):
         lam[slot] = mu[slot] = 0
 
 
-@uncounted
+@no_refcount
 def whole_vectors(lo, hi, end):
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
     return lo + (hi - lo + PADDING - 1) // PADDING * PADDING if hi == end else hi

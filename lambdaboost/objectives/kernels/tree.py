@@ -6,16 +6,17 @@ list it is interpolated from a few Chebyshev points of each:
 
     f(s_i − s_j) ≈ Σ_u Σ_v ℓ_u(s_i) f(x_u − x_v) ℓ_v(s_j),      ℓ_u the Lagrange polynomial of point x_u.
 
-A binary tree cuts the list. The documents of a run become *charges* at its points, Σ_j ℓ_v(s_j); the charges of one run
-make a *field* at the points of another; and a document reads the field of its runs by its own ℓ_u. Only pairs of
-neighbouring leaves are summed as pairs, by tiles.
+A binary tree cuts the list. The documents of a run become *moments* at its points, Σ_j ℓ_v(s_j). The moments of one run
+give a *local expansion* at the points of another, which a document evaluates by its own ℓ_u. Only pairs of neighbouring
+leaves are summed as pairs, by tiles.
 
 A pair weighs a bilinear form of the figures D of both documents, D_0 = 1, those of the upper and of the lower rank:
 
     w = Σ_kl W_kl D_k(upper) D_l(lower)         W by the level of the upper document and that of the lower.
 
 A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two figures,
-the pair accuracy one for each level. A swap's `tree_terms` says which. So charges and fields come by level and by D.
+the pair accuracy one for each level. A swap's `tree_terms` says which. So each level
+and each D has its moments and local expansions.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import RANGE, Loss, logistic, pushes, write_e
+from lambdaboost.objectives.kernels.loss import RANGE, Loss, logistic, pair_gradients, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
@@ -60,7 +61,7 @@ FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
 GAP = 256.0  # neighbours farther apart in σs are brought as near: in their pairs ρ is 0 or 1 either way
 DEPTH = 64  # pairs of runs that wait to be cut: fewer than two for each level of the tree
-# The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has charges.
+# The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
 LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
@@ -100,8 +101,8 @@ class Runs(NamedTuple):
     bounds: Any  # (n_runs, 2) the first document and the one after the last
     middle: Any  # (n_runs,) of the scores
     half: Any  # (n_runs,) how far they reach to both sides, never 0
-    charge: Any  # (n_runs, n_levels, n_terms, N_POINTS)
-    field: Any  # (n_runs, n_levels, 2, n_terms, N_POINTS) of λ and of μ, each to be multiplied by D
+    moments: Any  # (n_runs, n_levels, n_terms, N_POINTS)
+    local_expansion: Any  # (n_runs, n_levels, 2, n_terms, N_POINTS) of λ and of μ, each to be multiplied by D
 
 
 class Work(NamedTuple):
@@ -111,7 +112,7 @@ class Work(NamedTuple):
     # (2, 2, 2, N_POINTS, N_POINTS) by run, UPPER or LOWER; role, BETTER or WORSE; OF_LAM or OF_MU; the point of the run
     # and that of the other one: what a document there gets by one there.
     between_points: Any
-    mixed: Any  # (n_terms, N_POINTS) charges of all levels that push a level
+    mixed: Any  # (n_terms, N_POINTS) moments of all levels that pair with a level
     pending: Any  # (DEPTH, 2) runs still to meet
     slots: Any  # (2, 7, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
@@ -140,7 +141,7 @@ def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights
     return docs, weights, runs, work
 
 
-@uncounted
+@no_refcount
 def _read_documents(swap, ranked, fallen, level_of, docs):
     """Fill all but the sums."""
     rank_terms(swap, ranked, docs.d, docs.h)
@@ -154,7 +155,7 @@ def _read_documents(swap, ranked, fallen, level_of, docs):
     _fill_terms(swap, docs)
 
 
-@uncounted
+@no_refcount
 def _fill_terms(swap, docs):
     """D of every document: 1, then d and h, or V of every level (`swaps.pair_accuracy`)."""
     m, n_terms = docs.terms.shape
@@ -170,7 +171,7 @@ def _fill_terms(swap, docs):
                 docs.terms[i, k] = docs.d[i] if k == 1 else docs.h[i]
 
 
-@uncounted
+@no_refcount
 def _weigh_levels(swap, docs, weights):
     """Fill h and W."""
     gain, n_levels, n_terms = weights.gain, weights.gain.size, docs.terms.shape[1]
@@ -192,7 +193,7 @@ def _weigh_levels(swap, docs, weights):
                     weights.by_lower[lower, upper, l, k] = by_upper[k, l]
 
 
-@uncounted
+@no_refcount
 def _cut(docs, runs):
     """Where each run begins and ends."""
     m = docs.s.size
@@ -206,7 +207,7 @@ def _cut(docs, runs):
         runs.half[run] = max(0.5 * (docs.s[first] - docs.s[last - 1]), 1e-9)
 
 
-@uncounted
+@no_refcount
 def _lagrange(runs, run, s, out):
     """Write ℓ_u(s) of every point of a run."""
     x = (s - runs.middle[run]) / runs.half[run]
@@ -220,29 +221,29 @@ def _lagrange(runs, run, s, out):
         product *= x - X[u]
 
 
-@uncounted
-def _charge(docs, runs, at_points):
-    """Charges of all runs, from the leaves up."""
-    n_runs, n_levels, n_terms, _ = runs.charge.shape
+@no_refcount
+def _compute_moments(docs, runs, at_points):
+    """Compute the moments of all runs, from the leaves up."""
+    n_runs, n_levels, n_terms, _ = runs.moments.shape
     for leaf in range(n_runs // 2, n_runs):
         for i in range(runs.bounds[leaf, 0], runs.bounds[leaf, 1]):
             _lagrange(runs, leaf, docs.s[i], at_points)
             for k in range(n_terms):
                 for u in range(N_POINTS):
-                    runs.charge[leaf, docs.level[i], k, u] += docs.terms[i, k] * at_points[u]
+                    runs.moments[leaf, docs.level[i], k, u] += docs.terms[i, k] * at_points[u]
     for run in range(n_runs - 1, 3, -1):
         for v in range(N_POINTS):
             _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
             for level in range(n_levels):
                 for k in range(n_terms):
                     for u in range(N_POINTS):
-                        runs.charge[run // 2, level, k, u] += runs.charge[run, level, k, v] * at_points[u]
+                        runs.moments[run // 2, level, k, u] += runs.moments[run, level, k, v] * at_points[u]
 
 
-@uncounted
-def _read_fields(docs, runs, at_points):
-    """Hand the fields down to the leaves, and add them to the sums."""
-    n_runs, n_levels, n_terms, _ = runs.charge.shape
+@no_refcount
+def _evaluate_local_expansions(docs, runs, at_points):
+    """Pass the local expansions down to the leaves, and add their values to the sums."""
+    n_runs, n_levels, n_terms, _ = runs.moments.shape
     for run in range(4, n_runs):
         for v in range(N_POINTS):
             _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
@@ -251,8 +252,8 @@ def _read_fields(docs, runs, at_points):
                     for k in range(n_terms):
                         total = 0.0
                         for u in range(N_POINTS):
-                            total += runs.field[run // 2, level, x, k, u] * at_points[u]
-                        runs.field[run, level, x, k, v] += total
+                            total += runs.local_expansion[run // 2, level, x, k, u] * at_points[u]
+                        runs.local_expansion[run, level, x, k, v] += total
     for leaf in range(n_runs // 2, n_runs):
         for i in range(runs.bounds[leaf, 0], runs.bounds[leaf, 1]):
             _lagrange(runs, leaf, docs.s[i], at_points)
@@ -260,34 +261,38 @@ def _read_fields(docs, runs, at_points):
                 for k in range(n_terms):
                     total = 0.0
                     for u in range(N_POINTS):
-                        total += runs.field[leaf, docs.level[i], x, k, u] * at_points[u]
+                        total += runs.local_expansion[leaf, docs.level[i], x, k, u] * at_points[u]
                     docs.sums[x, i] += docs.terms[i, k] * total
 
 
-@uncounted
+@no_refcount
 def _meet_by_points(formula, weights, runs, pair, work):
-    """Charges of two runs make fields at the points of the other."""
+    """Turn the moments of each of two runs into a local expansion at the points of the other."""
     upper, lower = pair
-    push = work.between_points
+    at_points = work.between_points
     for u in range(N_POINTS):
         for v in range(N_POINTS):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
-            rho, rest = logistic(o + formula.chance.center)  # where the upper document is the better
-            f, c = pushes(formula.force, rho, rho, rest)
-            push[UPPER, BETTER, OF_LAM, u, v], push[LOWER, WORSE, OF_LAM, v, u] = f, -f
-            push[UPPER, BETTER, OF_MU, u, v] = push[LOWER, WORSE, OF_MU, v, u] = c
-            rho, rest = logistic(formula.chance.center - o)
-            f, c = pushes(formula.force, rho, rho, rest)
-            push[UPPER, WORSE, OF_LAM, u, v], push[LOWER, BETTER, OF_LAM, v, u] = -f, f
-            push[UPPER, WORSE, OF_MU, u, v] = push[LOWER, BETTER, OF_MU, v, u] = c
-    _push(weights.by_upper, push[UPPER], runs.charge[lower], runs.field[upper], work.mixed)
-    _push(weights.by_lower, push[LOWER], runs.charge[upper], runs.field[lower], work.mixed)
+            rho, rest = logistic(o + formula.sigmoid.center)  # where the upper document is the better
+            f, c = pair_gradients(formula.gradient, rho, rho, rest)
+            at_points[UPPER, BETTER, OF_LAM, u, v], at_points[LOWER, WORSE, OF_LAM, v, u] = f, -f
+            at_points[UPPER, BETTER, OF_MU, u, v] = at_points[LOWER, WORSE, OF_MU, v, u] = c
+            rho, rest = logistic(formula.sigmoid.center - o)
+            f, c = pair_gradients(formula.gradient, rho, rho, rest)
+            at_points[UPPER, WORSE, OF_LAM, u, v], at_points[LOWER, BETTER, OF_LAM, v, u] = -f, f
+            at_points[UPPER, WORSE, OF_MU, u, v] = at_points[LOWER, BETTER, OF_MU, v, u] = c
+    _translate_moments(
+        weights.by_upper, at_points[UPPER], runs.moments[lower], runs.local_expansion[upper], work.mixed
+    )
+    _translate_moments(
+        weights.by_lower, at_points[LOWER], runs.moments[upper], runs.local_expansion[lower], work.mixed
+    )
 
 
-@uncounted
-def _push(weights, push, charge, field, mixed):
-    """Add to the field of a run what the charges of another make there."""
-    n_levels, n_terms, _ = charge.shape
+@no_refcount
+def _translate_moments(weights, at_points, moments, local_expansion, mixed):
+    """Add the moments of a run, translated, to the local expansion of another."""
+    n_levels, n_terms, _ = moments.shape
     for level in range(n_levels):
         for role in range(2):
             # The better of their pairs with all worse levels, then the worse of those with all better ones.
@@ -299,18 +304,18 @@ def _push(weights, push, charge, field, mixed):
                         w = weights[level, other, k, l]
                         if w != 0:
                             for v in range(N_POINTS):
-                                mixed[k, v] += w * charge[other, l, v]
+                                mixed[k, v] += w * moments[other, l, v]
             for k in range(n_terms):
                 if mixed[k, 0] != 0 or mixed[k, N_POINTS - 1] != 0:
                     for of in range(2):
                         for u in range(N_POINTS):
                             total = 0.0
                             for v in range(N_POINTS):
-                                total += push[role, of, u, v] * mixed[k, v]
-                            field[level, of, k, u] += total
+                                total += at_points[role, of, u, v] * mixed[k, v]
+                            local_expansion[level, of, k, u] += total
 
 
-@uncounted
+@no_refcount
 def _meet_all(formula, weights, docs, runs, work):
     """Every pair of runs once: leaves with themselves, and halves of a run, cut until narrow, far apart, or leaves."""
     n_runs = runs.middle.size
@@ -323,7 +328,7 @@ def _meet_all(formula, weights, docs, runs, work):
             n -= 1
             a, b = pending[n, 0], pending[n, 1]
             apart = (middle[a] - half[a]) - (middle[b] + half[b])
-            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(formula.chance.center)
+            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(formula.sigmoid.center)
             if a != b and not near:
                 _meet_by_points(formula, weights, runs, (a, b), work)
             elif 2 * min(a, b) >= n_runs:
@@ -335,12 +340,12 @@ def _meet_all(formula, weights, docs, runs, work):
                     n += 1
 
 
-@uncounted
+@no_refcount
 def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
     high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
-    if high - low + abs(formula.chance.center) > RANGE:
+    if high - low + abs(formula.sigmoid.center) > RANGE:
         _far_pairs(formula, weights, docs, upper, lower)
         return
     n_leaves, n_levels = 1 if pair[0] == pair[1] else 2, weights.gain.size
@@ -350,7 +355,7 @@ def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
             i = work.rank[x, slot]
             # Near the last of both, whose differences are the smallest, a float32 holds d best.
             slots[x, D, slot], work.scores[slot] = docs.d[i] - docs.d[lower[1] - 1], docs.s[i]
-        write_e(formula.chance, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
+        write_e(formula.sigmoid, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
     for x in range(n_leaves):
         _levels_meet(formula, docs, x, n_leaves - 1 - x, work)
     for x in range(n_leaves):
@@ -360,7 +365,7 @@ def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
             slots[x, LAM, slot] = slots[x, MU, slot] = 0
 
 
-@uncounted
+@no_refcount
 def _lay_out(gain, docs, bounds, x, work):
     """Bring the documents of a leaf to slots level by level, all but E and d."""
     slots, start, rank = work.slots[x], work.start[x], work.rank[x]
@@ -377,7 +382,7 @@ def _lay_out(gain, docs, bounds, x, work):
         slots[E, slot] = 0
 
 
-@uncounted
+@no_refcount
 def _levels_meet(formula, docs, x, y, work):
     """Every level of leaf x against all worse levels of leaf y."""
     rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
@@ -394,7 +399,7 @@ def _levels_meet(formula, docs, x, y, work):
             lo = hi
 
 
-@uncounted
+@no_refcount
 def _write_d(docs, better, worse, place, work):
     """D of the documents of a level of a leaf where two levels meet: V of the worse less V of the better."""
     x, level = place
@@ -403,7 +408,7 @@ def _write_d(docs, better, worse, place, work):
         work.slots[x, D, slot] = terms[1 + worse] - terms[1 + better]
 
 
-@uncounted
+@no_refcount
 def _far_pairs(formula, weights, docs, upper, lower):
     """The same one by one in float64, where scores lie too far apart for tiles."""
     for i in range(upper[0], upper[1]):
@@ -413,8 +418,8 @@ def _far_pairs(formula, weights, docs, upper, lower):
                 for l in range(docs.terms.shape[1]):
                     w += by_terms[k, l] * docs.terms[i, k] * docs.terms[j, l]
             sign = 1.0 if docs.level[i] < docs.level[j] else -1.0
-            rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + formula.chance.center)
-            f, c = pushes(formula.force, w * rho, rho, rest)
+            rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + formula.sigmoid.center)
+            f, c = pair_gradients(formula.gradient, w * rho, rho, rest)
             docs.sums[0, i] += sign * f
             docs.sums[0, j] -= sign * f
             docs.sums[1, i] += c
@@ -428,9 +433,9 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
     _read_documents(formula.swap, ranked, fallen, level_of, docs)
     _weigh_levels(formula.swap, docs, weights)
     _cut(docs, runs)
-    _charge(docs, runs, work.at_points)
+    _compute_moments(docs, runs, work.at_points)
     _meet_all(formula, weights, docs, runs, work)
-    _read_fields(docs, runs, work.at_points)
+    _evaluate_local_expansions(docs, runs, work.at_points)
     for i in range(docs.s.size):
         out[0, docs.document[i]], out[1, docs.document[i]] = docs.sums[0, i], docs.sums[1, i]
 
@@ -439,7 +444,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
     """Write λ and μ of the queries that are wanted."""
     levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
     traits = weights.swap.traits
-    formula = PairFormula(weights.swap, weights.factors, loss.force, loss.chance._replace(sigma=1.0))
+    formula = PairFormula(weights.swap, weights.factors, loss.gradient, loss.sigmoid._replace(sigma=1.0))
 
     def some(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
@@ -450,7 +455,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             )
             memory = _memory(n, m, gain, 1 + (gain.size if traits.by_levels else traits.n_terms))
             out[:, here] = 0
-            fallen = _fallen(lists.scores[here][ranked.by_rank], loss.chance.sigma)
+            fallen = _fallen(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
             sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
 
     over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, nothing beside others
 
 
-def ways_of(q: Queries, levels: Levels, weights: PairWeights) -> Ways:
+def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Ways:
     """The way of each query whose scores are near each other, (n_queries,)."""
 
     def build() -> tuple[Ways, Levels]:
@@ -42,18 +42,18 @@ def ways_of(q: Queries, levels: Levels, weights: PairWeights) -> Ways:
     return ways
 
 
-def brought_near(scores: Floats, q: Queries, ways: Ways, loss: Loss) -> tuple[Floats, Ways]:
+def clip_outliers(scores: Floats, q: Queries, ways: Ways, loss: Loss) -> tuple[Floats, Ways]:
     """The scores, a lone outlier nearer to the others, and the ways, BY_PLAIN_LOOP where that is not enough."""
-    sigma, center, _ = loss.chance
+    sigma, center, _ = loss.sigmoid
     if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= RANGE:
         return scores, ways
     near, ways = scores.copy(), ways.copy()
-    over_queries(_bring_near, q.offsets, (sigma, RANGE - abs(center)), near, ways)
+    over_queries(_clip_outliers, q.offsets, (sigma, RANGE - abs(center)), near, ways)
     return near, ways
 
 
 @kernel
-def _bring_near(first, last, offsets, limits, scores, ways):
+def _clip_outliers(first, last, offsets, limits, scores, ways):
     """Move the highest or the lowest score of a list of too wide a range, or go BY_PLAIN_LOOP where neither helps."""
     sigma, most = limits
     for q in range(first, last):

@@ -186,10 +186,12 @@ def queries_of(data: Any) -> Queries:
 
     Of a stock Dataset whose ``position`` field is set, the positions are the numbers that LightGBM gave to them.
     """
-    attached, position = attached_to(data), None
+    attached, position = getattr(data, ATTRIBUTE, NOTHING), None
     if is_lightgbm(data):
         offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
         name, way = "lightgbm.Dataset", "group=[documents of each query]"
+        if data.used_indices is not None:  # of a subset
+            attached = attached_to(data)
         if data.used_indices is not None or data.get_field("position") is not None:
             position = positions_in_field(data)
     elif is_xgboost(data):

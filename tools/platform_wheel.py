@@ -1,6 +1,6 @@
 """Make a platform wheel of a pure one: the same package with machine code of the kernels that most users call.
 
-    python tools/platform_wheel.py dist/lambdaboost-0.2.0-py3-none-any.whl
+    python tools/platform_wheel.py dist/lambdaboost-0.3.0-py3-none-any.whl
 
 The code is for a level of processors (x86-64-v3: AVX2, from 2013 on), for this version of Python and for the installed
 Numba. lambdaboost compiles where any of these differ. Run it once with each Python that is to have a wheel.

@@ -123,7 +123,7 @@ def test_positions_that_nothing_reads_are_reported(capsys, folder):
         warnings.simplefilter("always")
         args = (*FITS, "--position", "rank", "--out", folder / "m.txt")
         code, _, err = call(capsys, "train", folder / "log.csv", *args)
-    assert code == 0 and "warning: position: this objective does not read" in err
+    assert code == 0 and "warning: --position: this objective does not read" in err
     native = ("--objective", "lambdarank")
     for name, more in (("plain", ("--drop", "rank")), ("corrected", ("--position", "rank"))):
         assert (

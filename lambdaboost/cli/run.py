@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -31,14 +30,6 @@ SAME = (
     *("label", "weight", "document", "categorical", "drop"),
 )
 OPTIONS |= {name: f"--{name}" for name in SAME}
-NAMES = "|".join(OPTIONS)
-CALL = r"\w\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-VALUE = rf"'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|"
-# What is quoted, given to an option or called, such as LambdaRank(NDCG(k=3)), and folders such as split=test stay.
-NAMED = re.compile(
-    rf"(?<!\w)'[^']*'|--[\w-]+ \w+=|{CALL}|(?<![\w/\\])(?P<name>{NAMES})=(?P<value>{VALUE})(?![\w/\\])"
-    rf"|^(?P<first>{NAMES})(?= is | has | takes |, |: column |: .* (?:has no column|is LETOR|is no feature))"
-)
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
@@ -75,22 +66,13 @@ def _show_warning(message: Warning | str, *place: Any, **further: Any) -> None:
 
 
 def in_options(message: str) -> str:
-    """A message of Python's functions, in which arguments are called as on the command line.
+    """A message of a Python function, which begins with the argument that is wrong, with its option in that place.
 
-    >>> in_options("keep is 2: give such as measure=['ndcg@10', 'map'] with query= of NDCG(keep=3)")
-    '--keep is 2: give such as --measure ndcg@10 --measure map with --query of NDCG(keep=3)'
+    >>> in_options("keep is 2: give the loss that is allowed, such as 0.005")
+    '--keep is 2: give the loss that is allowed, such as 0.005'
     """
-
-    def named(found: re.Match[str]) -> str:
-        if found["first"]:
-            return OPTIONS[found["first"]]
-        if not found["name"]:
-            return found[0]
-        option, value = OPTIONS[found["name"]], found["value"]
-        values = re.findall("'([^']*)'", value) or [value]
-        return " ".join(option if one in ("", "False") else f"{option} {one}" for one in values)
-
-    return NAMED.sub(named, message)
+    name = next(iter(message.replace(":", " ").replace(",", " ").split()), "")
+    return OPTIONS[name] + message[len(name) :] if name in OPTIONS else message
 
 
 def _described(error: Exception) -> tuple[int, str]:

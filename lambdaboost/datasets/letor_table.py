@@ -121,7 +121,7 @@ def fitted_to(table: LetorTable, n: int, warns: bool = False) -> LetorTable:
     if table.n_features > n:
         raise ValueError(
             f"{table.where} has {table.n_features} features, the training data only {n}: give files of the same data, "
-            f"or train with n_features={table.n_features}"
+            f"or train with {table.n_features} features"
         )
     if table.n_features == n:
         return table

@@ -107,7 +107,7 @@ def _given(rule: Any, engines: Sequence[str]) -> Candidate:
         package(engine)
         if engine not in engines:
             raise ValueError(
-                f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: give engine={engine!r}"
+                f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: choose {engine}"
             )
         return Candidate(rule, engine)
     if not hasattr(rule, "gradient"):

@@ -88,7 +88,7 @@ class Request:
         if len(self.measures) != 2:
             raise ValueError(
                 f"keep takes two different measures, one to keep and one to raise, and measure has "
-                f"{len(self.measures)}: give such as measure=['ndcg@10', 'cndcg@10']"
+                f"{len(self.measures)}: give such as ndcg@10 and cndcg@10"
             )
         check_swap("keep with a second measure, which", self.measures[1])
         for part in self.given.values():
@@ -264,7 +264,7 @@ def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, 
     """The number of settings or of minutes; the default number where neither is given."""
     if settings is not None and minutes is not None:
         raise ValueError(
-            f"settings is {settings!r}, beside minutes={minutes!r}: give one of them, for either would end the search"
+            f"settings is {settings!r}, and minutes is {minutes!r}: give one of them, for either would end the search"
         )
     if minutes is not None:
         return None, check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")

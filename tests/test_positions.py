@@ -183,6 +183,14 @@ def test_positions_are_kept_by_everything_that_keeps_labels():
         Queries([1], sizes=[1]).required_position()
 
 
+def test_a_part_in_which_no_row_was_shown_has_either_kind():
+    shown = Queries([0, 1], sizes=[2], position=["top", "side"])
+    hidden = Queries([0, 1], sizes=[2], position=[None, None])
+    for parts, codes in (((shown, hidden), [2, 1, 0, 0]), ((hidden, shown), [0, 0, 2, 1])):
+        positions = Queries.concat(parts).positions
+        assert positions.codes.tolist() == codes and positions.names == ("side", "top")
+
+
 def test_parts_with_other_categories_are_joined_by_name():
     parts = [
         Collection(np.ones((2, 1)), Queries([1, 0], sizes=[2], position=names))

@@ -80,12 +80,15 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     path = Path(path)
     if n_features is not None:
         check_whole("n_features", n_features)
-    blocks, *parts = map(list, zip(*(_parse(path, *block) for block in _blocks(path)), strict=True))
-    grades, ids, names = map(np.concatenate, parts)
-    d = max(block.shape[1] for block in blocks)
+    labels, stored, d = [], 0, 1
+    for block in _blocks(path):
+        *of_block, matrix = _parse(path, *block)
+        labels.append(of_block)
+        stored, d = stored + matrix.nnz, max(d, matrix.shape[1])
+    grades, ids, names = map(np.concatenate, zip(*labels, strict=True))
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    features = _stack(blocks, n_features or d)
+    features = _features(path, grades.size, n_features or d, stored)
     q = Queries(grades, ids=_unsplit(path, ids)) if ids.size else _in_sizes(grades, path)
     return Collection(features, q, names if (names != "").any() else None)
 
@@ -119,7 +122,7 @@ def _blocks(path: Path) -> Iterator[tuple[bytes, int, bool]]:
 
 
 def _parse(path: Path, block: bytes, line: int, with_qid: bool) -> tuple[Any, ...]:
-    """Features, grades, ids and names of the rows of a block, whose first line is `line`."""
+    """Grades, ids and names of the rows of a block, whose first line is `line`, and their features as CSR."""
     from scipy.sparse import csr_matrix
 
     from lambdaboost.datasets.kernels.letor import Rows, parse_lines
@@ -146,9 +149,8 @@ def _parse(path: Path, block: bytes, line: int, with_qid: bool) -> tuple[Any, ..
         raise ValueError(f"{path}:{line + block[:at].count(NEWLINE)}: {body!r}; {EXPECTED}")
     values, indices, ends = rows.values[:n_values], rows.indices[:n_values], rows.ends[:n]
     shape = n, int(indices.max(initial=1))
-    features = csr_matrix((values.copy(), indices - 1, np.append(0, ends)), shape)
     names = _names(block, comments) if b"#" in block else np.zeros(n, "U1")
-    return features, grades.copy(), ids.copy(), names
+    return grades.copy(), ids.copy(), names, csr_matrix((values, indices - 1, np.append(0, ends)), shape)
 
 
 def _names(block: bytes, comments: NDArray[np.int64]) -> NDArray[np.str_]:
@@ -158,21 +160,34 @@ def _names(block: bytes, comments: NDArray[np.int64]) -> NDArray[np.str_]:
     return np.array([name.decode(errors="replace") for name in found], dtype=np.str_)
 
 
-def _stack(blocks: list[Any], d: int) -> Any:
-    """The features of all blocks in `d` columns, dense or CSR; takes the blocks out of the list, to free each."""
-    from scipy.sparse import vstack
+def _features(path: Path, n: int, d: int, stored: int) -> Any:
+    """Features of n rows and d columns with so many stored values, dense or CSR.
 
-    n = sum(block.shape[0] for block in blocks)
-    if sum(block.nnz for block in blocks) < DENSE_SHARE * n * d:
-        for block in blocks:
-            block.resize(block.shape[0], d)
-        return vstack(blocks, format="csr")
-    features = np.zeros((n, d), np.float32)
-    while blocks:
-        block = blocks.pop()
-        n -= block.shape[0]
-        features[n : n + block.shape[0], : block.shape[1]] = block.toarray() + np.float32(0)  # no -0
-    return features
+    The text is parsed a second time, into arrays of the right size, so that nothing else needs memory.
+    """
+    from scipy.sparse import csr_matrix
+
+    row = at = 0
+    if stored >= DENSE_SHARE * n * d:
+        features = np.zeros((n, d), np.float32)
+        for block in _blocks(path):
+            *_, matrix = _parse(path, *block)
+            matrix.resize(matrix.shape[0], d)
+            matrix.toarray(out=features[row : row + matrix.shape[0]])
+            row += matrix.shape[0]
+        return features
+    kind = np.int32 if stored < 2**31 else np.int64  # scipy uses one type for both
+    values, indices, starts = np.empty(stored, np.float32), np.empty(stored, kind), np.zeros(n + 1, kind)
+    for block in _blocks(path):
+        *_, matrix = _parse(path, *block)
+        end, last = at + matrix.nnz, row + matrix.shape[0]
+        values[at:end], indices[at:end], starts[row + 1 : last + 1] = (
+            matrix.data,
+            matrix.indices,
+            at + matrix.indptr[1:],
+        )
+        at, row = end, last
+    return csr_matrix((values, indices, starts), (n, d))
 
 
 def _unsplit(path: Path, ids: NDArray[np.int64]) -> NDArray[np.int64]:

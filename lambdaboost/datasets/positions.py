@@ -55,7 +55,7 @@ class Positions:
         """
         if all(part.names is None for part in parts):
             return cls(np.concatenate([part.codes for part in parts]))
-        if any(part.names is None for part in parts):
+        if any(part.names is None and part.codes.any() for part in parts):  # not where no row was shown
             raise ValueError(
                 "position is a rank in one part and a name in another: give the same kind in all parts"
             )

@@ -138,17 +138,21 @@ def check_sources(reader: Any, q: Queries, data: Any) -> None:
 
 def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **beside: Any) -> float:
     """The mean of a measure of an estimator's scores; the queries are in the columns that it names, or given beside."""
-    q, _, rows = columns_of(estimator).labels(X, grades, strict=False, name="X", **beside)
-    lost = [source for source in measure.sources if source not in q.labels]
-    what = (
-        f"label source {lost[0]!r}: name the column in sources="
-        if lost
-        else "positions: name the column in position="
-    )
-    if lost or (getattr(measure, "reads_positions", False) and q.positions is None):
-        raise ValueError(f"X has no {what} of the ranker")
+    columns = columns_of(estimator)
+    q, _, rows = columns.labels(X, grades, strict=False, name="X", **beside)
+    for source in measure.sources:
+        if source not in q.labels:
+            raise _lacking(f"label source {source!r}", "sources", columns.sources.get(source))
+    if getattr(measure, "reads_positions", False) and q.positions is None:
+        raise _lacking("positions", "position", columns.position)
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
+
+
+def _lacking(what: str, argument: str, column: str | None) -> ValueError:
+    if column is None:
+        return ValueError(f"X has no {what}: name the column in {argument}= of the ranker")
+    return ValueError(f"X has no column {column!r}, which {argument}= names: give a table with it")
 
 
 def columns_of(estimator: Any) -> Columns:

@@ -315,7 +315,7 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     code, _, err = call(capsys, "predict", tmp_path / "csv", folder / "unseen.csv")
     assert code == 1 and err.count("\n") == 1
     assert "column 'market' is 'xx' in row 11 of " in err and "none of its categories in training" in err
-    assert "give --unseen missing" in err
+    assert "give unseen='missing'" in err
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         code, out, err = call(

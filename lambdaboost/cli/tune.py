@@ -75,7 +75,7 @@ def run(
             measure=measures,
             objectives=objective or None,
             params=params,
-            patience=early_stopping,
+            early_stopping_rounds=early_stopping,
             **search,
         )
     except Stopped as stopped:

@@ -27,11 +27,10 @@ from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import OWN, Beside, Ranker, attach_queries, read_metrics
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.ranker import OWN, Ranker, RowFields, attach_queries, read_metrics
+from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
@@ -44,7 +43,7 @@ RESERVED = frozenset({"metric"}).union(
     *(_lightgbm.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
 )
 UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
-LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
+MIN_LEAF_SIZE = _lightgbm.ALIASES["least leaf"]
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -66,10 +65,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         warning how many rows have one.
     min_child_samples : int, optional
         The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
-    boosting_type, num_leaves, max_depth, learning_rate, n_estimators, subsample_for_bin, class_weight, \
-    min_split_gain, min_child_weight, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, \
-    random_state, n_jobs, importance_type, **kwargs
-        As of LGBMRanker.
+    **kwargs
+        Those of LGBMRanker: ``n_estimators=``, ``num_leaves=``, ``learning_rate=``, ….
 
     Notes
     -----
@@ -80,7 +77,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     """
 
     _title, _parameter_names = TITLE, PARAMETERS
-    _lists = Beside(
+    _lists = RowFields(
         "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
     )
     _inherited = ("sources", "position", "weight", "start")
@@ -93,34 +90,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
         unseen: str = "error",
-        boosting_type: str = "gbdt",
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample_for_bin: int = 200000,
-        class_weight: Any = None,
-        min_split_gain: float = 0.0,
-        min_child_weight: float = 1e-3,
         min_child_samples: int | None = None,
-        subsample: float = 1.0,
-        subsample_freq: int = 0,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        importance_type: str = "split",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves, max_depth=max_depth,
-            learning_rate=learning_rate, n_estimators=n_estimators, subsample_for_bin=subsample_for_bin,
-            class_weight=class_weight, min_split_gain=min_split_gain, min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples, subsample=subsample, subsample_freq=subsample_freq,
-            colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
-            random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
-        )  # fmt: skip
+        super().__init__(objective=objective, min_child_samples=min_child_samples, **kwargs)
         self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
 
     def fit(
@@ -188,18 +161,17 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             (docs/traps.md).
 
         """
-        objective = self._objective_to_fit()
         if self.class_weight is not None:
             raise ValueError(
                 f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
             )
-        given = Beside(group, qid, sources, position, sample_weight, init_score)
-        lists = Beside(eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score)
+        given = RowFields(group, qid, sources, position, sample_weight, init_score)
+        lists = RowFields(
+            eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score
+        )
         sets = _eval_set(eval_set, eval_X, eval_y)
-        training, valid = self._read(X, y, given, sets, lists, init_model)
+        objective, training, valid = self._read(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
-        training.check("sources", [objective])
-        warn_of_leaks(training.features, q)
         # The base class turns these into parameters, here and in `predict`.
         self._objective, self._eval_at = objective, _cutoffs(eval_at)
         params = self._process_params("fit")
@@ -207,7 +179,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         feval, order = self._measures(params, eval_metric)
         for one in valid:
             one.check("eval_sources", feval or (), self.n_jobs)
-        params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
+        params = with_min_leaf_size(params, MIN_LEAF_SIZE, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _dataset(*training[1:4], **named)
         first_only = _lightgbm.is_true(params.get("first_metric_only", True))
@@ -329,17 +301,12 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
 # What `tune`, the command line and saved models need.
 
 
-def dataset(collection: Collection, reference: Any = None) -> Any:
-    """The data set of a collection; validation data are binned as the training data `reference`."""
-    return _dataset(collection.table(UNNAMED), collection.queries, reference=reference)
-
-
-def named(data: Any, names: Sequence[str]) -> Any:
-    """The data set with these names of its features."""
-    if hasattr(data.data, "columns"):  # by which LightGBM knows the categories
-        data.data.columns = list(names)
-        return data
-    return data.set_feature_name(list(names))
+def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
+    """The data set of a collection, `named` with its names; validation data are binned as the data set `reference`."""
+    features, names = collection.table(UNNAMED), list(collection.feature_names or ()) if named else None
+    if names and hasattr(features, "columns"):  # by which LightGBM knows the categories
+        features.columns = names
+    return _dataset(features, collection.queries, reference=reference, feature_name=names or "auto")
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -370,7 +337,7 @@ def boost(
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective
-    settings = with_least_leaf({"verbosity": -1, **params}, LEAST_LEAF, objective, rows_in(data) or 0)
+    settings = with_min_leaf_size({"verbosity": -1, **params}, MIN_LEAF_SIZE, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
     settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
@@ -429,6 +396,6 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
 
 
-def importance(booster: Any) -> NDArray[np.float64]:
-    """The total gain of each feature, shape (n_features,)."""
-    return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+def n_features(booster: Any) -> int:
+    """The number of features."""
+    return int(booster.num_feature())

@@ -98,7 +98,7 @@ def save(
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = read_objective(objective)
     check_place("path", path)
-    check_place("path", beside(path))
+    check_place("path", sidecar_path(path))
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -119,7 +119,7 @@ def save(
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
-    with replacing(path) as file, replacing(beside(path)) as described:
+    with replacing(path) as file, replacing(sidecar_path(path)) as described:
         file.write(content)
         described.write(text + b"\n")
         file.flush()  # if the disk is full, this fails before the description is replaced
@@ -139,24 +139,26 @@ def load(path: str | Path) -> SavedModel:
     path = Path(path)
     content = path.read_bytes()
     try:
-        about = json.loads(beside(path).read_bytes())
+        about = json.loads(sidecar_path(path).read_bytes())
         known = about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES
     except FileNotFoundError:
         raise ValueError(
-            f"no {beside(path)} beside {path}: it describes the training, and is written with the model"
+            f"no {sidecar_path(path)} beside {path}: it describes the training, and is written with the model"
         ) from None
     except (ValueError, AttributeError):
         known = False
     if not known:
         raise ValueError(
-            f"{beside(path)} is not the description of a model: train again, or restore the original"
+            f"{sidecar_path(path)} is not the description of a model: train again, or restore the original"
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
-        raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
+        raise ValueError(
+            f"{sidecar_path(path)} describes another model than {path}: keep the two files together"
+        )
     return SavedModel(engine_named(about["engine"]).read(content), about)
 
 
-def beside(path: Path) -> Path:
+def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
     return path.with_name(f"{path.name}.json")
 
@@ -178,7 +180,7 @@ def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any])
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
     exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    default = tuple(map(engine.UNNAMED.format, range(engine.importance(booster).size)))
+    default = tuple(map(engine.UNNAMED.format, range(engine.n_features(booster))))
     names = engine.feature_names(booster) or (default if set(default) <= set(exact) else ())
     known = columns.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}

@@ -129,7 +129,7 @@ def forest(model: Any) -> Forest:
     if not SUMS.fullmatch(objective):
         raise _refusal(f"the objective {objective!r}, of whose sum a function is predicted", OWN_FILE)
     of_engine = engine_named(engine)
-    n = of_engine.importance(booster).size
+    n = of_engine.n_features(booster)
     names = of_engine.feature_names(booster) or tuple(map(of_engine.UNNAMED.format, range(n)))
     return Forest(names, tuple(trees), of_engine.categories(booster))
 

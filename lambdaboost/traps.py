@@ -17,7 +17,6 @@ from lambdaboost._warn import warn
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import is_renumbered
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
@@ -118,20 +117,7 @@ def _messages(case: Case, level: str) -> Iterator[str]:
             yield from (trap.text.format(**braces) for braces in every)
 
 
-def given(
-    *names: str, value: Callable[[Any], Any] = lambda value: value is not None
-) -> Callable[[Case], Found]:
-    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
-
-    def applies(case: Case) -> Found:
-        for name in names:
-            if name in case.params and value(case.params[name]):
-                yield {"name": name, "value": shown(case.params[name]).strip("'")}
-
-    return applies
-
-
-def least_leaf(objective: Any, documents: int) -> int | None:
+def min_leaf_size(objective: Any, documents: int) -> int | None:
     """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
@@ -141,11 +127,11 @@ def least_leaf(objective: Any, documents: int) -> int | None:
     return min(GRADIENT_LEAF, max(20, documents // 20))
 
 
-def with_least_leaf(
+def with_min_leaf_size(
     params: Mapping[str, Any], names: Sequence[str], objective: Any, documents: int
 ) -> dict[str, Any]:
     """The parameters, with the default minimum leaf size of gradient steps if they have none under its `names`."""
-    least = least_leaf(objective, documents)
+    least = min_leaf_size(objective, documents)
     chosen = least is None or any(params.get(name) is not None for name in names)
     return {**params} if chosen else {**params, names[0]: least}
 
@@ -207,7 +193,8 @@ LIGHTGBM = (
     Trap(
         "label_gain", WARNED,
         "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
-        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))", given("label_gain"),
+        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))",
+        lambda case: case.params.get("label_gain") is not None,
     ),
     Trap(
         "min_sum_hessian_in_leaf", WARNED,
@@ -238,16 +225,6 @@ XGBOOST = (
         "tree_method=approx", WARNED,
         "tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
         "constant, and grows other trees; add 'objective': 'rank:ndcg' to params", _approximates,
-    ),
-    Trap(
-        "rounds among the parameters", WARNED,
-        "params has {name}={value}, which xgboost.train does not read there: give num_boost_round={value}",
-        given("num_boost_round", "n_estimators"),
-    ),
-    Trap(
-        "early stopping among the parameters", WARNED,
-        "params has {name}={value}, which xgboost.train does not read there: give it as an argument",
-        given("early_stopping_rounds"),
     ),
     Trap(
         "min_child_weight", WARNED,
@@ -286,7 +263,7 @@ def _unknown(case: Case) -> Found:
     # XGBoost warns of those that it does not know itself.
     for name in case.params if case.engine is _lightgbm and known else ():
         if name not in known:
-            yield {"name": shown(name), "remedy": remedy(name, known)}
+            yield {"name": shown(name), "remedy": hint(name, known)}
 
 
 def _slow_steps(case: Case) -> Found:
@@ -297,7 +274,7 @@ def _slow_steps(case: Case) -> Found:
 
 
 def _small_leaves(case: Case) -> Found:
-    least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
+    least, now = min_leaf_size(case.rule, case.q.n_documents), case.number("least leaf")
     if least is not None and case.has_trees and case.is_default("least leaf") and now < least:
         yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
 
@@ -337,15 +314,12 @@ def _many_digits(case: Case) -> Found:
 
 
 def _unread_positions(case: Case) -> bool:
-    if case.q.positions is None or case.rule.reads_positions:
+    own = case.engine is _lightgbm and case.booster.train_set.get_field("position") is not None
+    if not (own or case.q.positions is not None) or case.rule.reads_positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
     )
-
-
-def _are_renumbered(case: Case) -> bool:
-    return bool(case.rule.reads_positions) and is_renumbered(case.q.positions)
 
 
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
@@ -388,18 +362,13 @@ SHARED = (
         "position: this objective does not read the positions of the data, so training ignores them; train with one "
         "that does, such as InversePropensity(LambdaRank(), curve), or leave position out", _unread_positions,
     ),
-    Trap(
-        "values of position", WARNED,
-        "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they "
-        "are read as categories and not as ranks; give them by attach(data, position=…)", _are_renumbered,
-    ),
 )  # fmt: skip
 
 
-def remedy(name: Any, known: Iterable[str]) -> str:
+def hint(name: Any, known: Iterable[str]) -> str:
     """What to do about a name that is not known.
 
-    >>> remedy("max_depht", {"max_depth"}), remedy("depth", {"max_depth"}), remedy("my_own", {"max_depth"})
+    >>> hint("max_depht", {"max_depth"}), hint("depth", {"max_depth"}), hint("my_own", {"max_depth"})
     ("did you mean 'max_depth'?", "did you mean 'max_depth'?", 'leave it out')
     """
     from difflib import get_close_matches

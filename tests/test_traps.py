@@ -324,15 +324,6 @@ def test_parameters_of_the_native_objective(train, name, remedy):
     assert caught(lambda: train({name: True if "norm" in name else 1}, objective=native)) == []
 
 
-def test_arguments_of_xgboost_among_the_parameters():
-    for name, remedy in (
-        ("n_estimators", "give num_boost_round=3"),
-        ("early_stopping_rounds", "as an argument"),
-    ):
-        (said,) = caught(lambda name=name: xgboost({name: 3}))
-        assert said.startswith(f"params has {name}=3, which xgboost.train does not read") and remedy in said
-
-
 # Gradients and objectives.
 
 

@@ -19,7 +19,7 @@ from lambdaboost._threads import using
 from lambdaboost.engine_data import attach
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import GradientStep
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.traps import with_min_leaf_size
 from lambdaboost.tuning.candidates import weighted
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.trees import STARTS, tree_params, tree_space
@@ -257,7 +257,9 @@ def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int
     engine, n = request.candidates[trial.setting.candidate].engine, request.data.queries.n_documents
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
     objective = objective_of(request, trial.setting)
-    params = with_least_leaf(params_of(request, trial.setting), engine_named(engine).LEAST_LEAF, objective, n)
+    params = with_min_leaf_size(
+        params_of(request, trial.setting), engine_named(engine).MIN_LEAF_SIZE, objective, n
+    )
     given = objective.name if isinstance(objective, NativeObjective) else objective
     train = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}[engine]
     with one_thread():

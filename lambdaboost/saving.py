@@ -180,12 +180,19 @@ def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any])
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
     exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    default = tuple(map(engine.UNNAMED.format, range(engine.n_features(booster))))
-    names = engine.feature_names(booster) or (default if set(default) <= set(exact) else ())
+    names: tuple[str, ...] = names_of(engine, booster)
+    if not engine.feature_names(booster) and not set(names) <= set(exact):
+        names = ()
     known = columns.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
     features = tuple(by_name.get(name, name) for name in names)
     return replace(columns, features=features or None, categories=categories)
+
+
+def names_of(engine: Any, booster: Any) -> tuple[str, ...]:
+    """The names of a booster's features, or those that its engine gives to features without names."""
+    unnamed = map(engine.UNNAMED.format, range(engine.n_features(booster)))
+    return engine.feature_names(booster) or tuple(unnamed)
 
 
 def settings_of(ranker: Any) -> dict[str, Any]:

@@ -7,15 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from noted import scheduled
 from sklearn.model_selection import GroupKFold, cross_validate
 
 from lambdaboost import (
     CNDCG,
     MRR,
     NDCG,
-    ClickTier,
-    GradientStep,
     LambdaRank,
     Queries,
     attach,
@@ -272,14 +269,6 @@ def test_queries_are_made_once_a_data_set(engine, monkeypatch):
     assert len(count) == 1
 
 
-@pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])
-def test_schedules_go_on_in_a_continued_model(kind, tmp_path):
-    seen, objective = scheduled()
-    half = train(made(kind, tmp_path), objective, 3)
-    train(made(kind, tmp_path), objective, 2, **{"init_model" if kind == "Dataset" else "xgb_model": half})
-    assert seen == [0, 1, 2, 3, 4]
-
-
 # What is given.
 
 
@@ -393,15 +382,3 @@ def test_data_sets_without_groups_or_labels():
         queries_of(xgb.DMatrix(X, qid=QID))
     data = attach(xgb.DMatrix(X, qid=QID), relevance=Q.relevance)
     np.testing.assert_array_equal(queries_of(data).relevance, Q.relevance)
-
-
-def test_click_tiers_of_weighted_rows():
-    weight = np.linspace(0.5, 2, len(X)).astype(np.float32)
-    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes, weight=weight), clicks=CLICKS)
-    q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, weight=weight)
-    objective = GradientStep(ClickTier())
-    with pytest.warns(
-        UserWarning, match=r"min_data_in_leaf: the engine's default of 20 .* give min_data_in_leaf=\d+"
-    ):
-        booster = train(data, objective)
-    np.testing.assert_array_equal(scores(booster), scores(by_hand(data, objective, q)))

@@ -122,20 +122,6 @@ def test_weights(client, engine):
 
 
 @ENGINE
-def test_rows_of_a_query_anywhere_in_a_partition(client, engine):
-    """Dask's shuffle by the query is enough; one engine reads the order of ties, so rows have distinct scores."""
-    rng = np.random.default_rng(3)
-    mixed = dd.concat(
-        [
-            dd.from_pandas(FRAME.iloc[a:b].iloc[rng.permutation(b - a)].reset_index(drop=True), npartitions=1)
-            for a, b in zip(Q.offsets[list(CUTS[:-1])], Q.offsets[list(CUTS[1:])], strict=True)
-        ]
-    )
-    booster = on_cluster(client, engine, frame=mixed, objective=RankNet(), rounds=3)
-    same(engine, booster, on_one_machine(engine, objective=RankNet(), rounds=3), atol=1e-5)
-
-
-@ENGINE
 def test_early_stopping_is_that_of_one_machine(client, engine):
     stop = {"measure": NDCG(5), "early_stopping": 3, "rounds": 60}
     params = PARAMS[engine] | {"learning_rate": 1.0}

@@ -16,7 +16,7 @@ import sklearn
 import xgboost
 from engine_rules import LightGBMRule, XGBoostRule
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -304,6 +304,20 @@ def test_missing_grades_stay_missing(engine):
     assert not np.allclose(zeros.predict(X), made.predict(X))
 
 
+def test_a_continued_fit_goes_on(engine):
+    """With the rounds of the schedule, and the scores and weights of the first model."""
+    seen, weight = [], np.linspace(0.5, 2, Q.n_queries)
+    objective = Blend(LambdaRank(), ClickTier(), lambda m: seen.append(m) or 0.1 * m)
+    given = {"qid": QID, "sources": {"clicks": CLICKS}, "sample_weight": weight}
+    whole = ranker(engine, objective=objective, n_estimators=6).fit(X, Q.relevance, **given)
+    seen.clear()
+    first = ranker(engine, objective=objective).fit(X, Q.relevance, **given)
+    continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
+    both = ranker(engine, objective=objective).fit(X, Q.relevance, **given, **{continued: first})
+    assert seen == [*range(6)]
+    np.testing.assert_allclose(both.predict(X), whole.predict(X), rtol=0, atol=1e-5)
+
+
 # Searches and pipelines.
 
 
@@ -361,22 +375,6 @@ def test_weights_through_a_routed_pipeline(engine):
         q = Queries(Q.relevance[test], ids=QID[test], weight=weight[test])
         scores = fitted.predict(StandardScaler().fit(X[train]).transform(X[test]))
         assert mean == pytest.approx(NDCG(3)(scores, q), abs=1e-6)
-
-
-def test_names_pass_through_a_pipeline(engine):
-    for kind in ("pandas", "polars"):
-        pipe = make_pipeline(StandardScaler(), ranker(engine)).set_output(transform=kind)
-        rows = MAKE[kind](dict(zip(NAMES, X.T, strict=True)))
-        pipe.fit(rows, Q.relevance, lambdaranker__qid=QID)
-        assert list(pipe[-1].feature_names_in_) == NAMES
-        assert pipe.predict(rows).shape == (len(X),)
-
-
-def test_cross_val_score_by_a_measure(engine):
-    scores = cross_val_score(
-        ranker(engine), FRAME, Q.relevance, groups=QID, scoring=NDCG(5), cv=GroupKFold(3)
-    )
-    assert scores.shape == (3,) and (scores > 0.3).all()
 
 
 # Parameters.

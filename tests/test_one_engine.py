@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lambdaboost
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
+from lambdaboost import Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
 from lambdaboost.evaluation import report
@@ -90,28 +90,6 @@ for found in pkgutil.walk_packages(lambdaboost.__path__, "lambdaboost.", onerror
         assert error.name != {other!r}, found.name  # an extra may be missing
 """
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
-
-
-def test_the_stock_engine(engine):
-    package = importlib.import_module(engine)
-    if engine == "lightgbm":
-        rows, history = package.Dataset(X, Y, group=Q.sizes), {}
-        params = PARAMS[engine] | {"objective": LambdaRank(), "metric": "None"}
-        callbacks = [package.record_evaluation(history)]
-        package.train(params, rows, 6, valid_sets=[rows], feval=NDCG(5), callbacks=callbacks)
-    else:
-        rows, history = package.DMatrix(X, Y, qid=QID), {}
-        package.train(
-            PARAMS[engine] | {"disable_default_eval_metric": True}, rows, 6, obj=LambdaRank(),
-            evals=[(rows, "training")], custom_metric=NDCG(5), evals_result=history, verbose_eval=False,
-        )  # fmt: skip
-    (curve,) = history["training"].values()
-    assert curve[-1] > curve[0]
-
-
-def test_training_with_sources(engine):
-    booster = train(engine)
-    assert NDCG(5)(scores(engine, booster), Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.05
 
 
 def test_the_ranker(engine):

@@ -1,6 +1,5 @@
 """Saved models: plain files of the engines, a description beside them, nothing half-written, and served by Treelite."""
 
-import json
 import os
 import pickle
 import subprocess
@@ -74,24 +73,6 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
     assert set(back.about["versions"]) == {"lambdaboost", engine, "numpy", "numba"}
     assert back.about["versions"][engine] == module.__version__
     assert back.about["data"] == {"queries": 30}
-
-
-@ENGINE
-def test_the_file_needs_no_lambdaboost(tmp_path, engine):
-    booster = trained(engine)
-    save(booster, tmp_path / "m.json", objective=OBJECTIVE)
-    np.save(tmp_path / "X.npy", X[:7])
-    wrapped = "X" if engine == "lightgbm" else "E.DMatrix(X)"
-    code = (
-        "import sys; sys.modules['lambdaboost'] = None\n"
-        f"import {engine} as E, numpy as np\n"
-        f"X = np.load('X.npy'); print(E.Booster(model_file='m.json').predict({wrapped}).tolist())\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    expected = booster.predict(X[:7] if engine == "lightgbm" else xgb.DMatrix(X[:7]))
-    assert json.loads(run.stdout) == expected.tolist()
 
 
 @ENGINE
@@ -201,23 +182,6 @@ def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_p
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), model.predict(X), err_msg=name)
 
 
-@ENGINE
-@pytest.mark.parametrize(
-    ("objective", "other"), [(LambdaRank(), RankNet()), (RankNet(), LambdaRank())], ids=repr
-)
-def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine, objective, other):
-    model = fitted(engine, objective, "all rounds")
-    expected = model.predict(X)
-    model.set_params(objective=other)
-    with pytest.raises(ValueError, match="label"):
-        model.fit(X, Q.relevance + np.inf, group=Q.sizes)
-    save(model, tmp_path / "m")
-    back = load(tmp_path / "m")
-    for copy in (model, pickle.loads(pickle.dumps(model)), back):
-        np.testing.assert_array_equal(copy.predict(X), expected)
-    assert model.objective_ == back.objective == objective
-
-
 def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
     names = [f"f{i}" for i in range(X.shape[1])]
     gaps = np.where(np.arange(X.size).reshape(X.shape) % 5, X, -7.0)
@@ -269,18 +233,6 @@ def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(t
     save(booster, tmp_path / "m", objective=LambdaRank())
     np.testing.assert_array_equal(load(tmp_path / "m").predict(X), booster.predict(xgb.DMatrix(X)))
     assert load(tmp_path / "m").booster.best_iteration == booster.best_iteration
-
-
-def test_rounds_after_the_best_are_not_written(tmp_path):
-    data = dataset()
-    stop = lgb.early_stopping(2, verbose=False)
-    booster = train_lightgbm(
-        PARAMS, data, 60, objective=graded(), callbacks=[stop],
-        valid_sets=[data.create_valid(X[:80], Q.relevance[:80], group=[80])], keep_training_booster=True
-    )  # fmt: skip
-    assert booster.best_iteration < booster.current_iteration()
-    save(booster, tmp_path / "m", objective=graded())
-    assert load(tmp_path / "m").booster.current_iteration() == booster.best_iteration
 
 
 def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):

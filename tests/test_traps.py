@@ -2,12 +2,9 @@
 
 import copy
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
-import joblib
 import lightgbm as lgb
 import numpy as np
 import on_lightgbm
@@ -153,15 +150,6 @@ def test_default_metric_of_the_stock_ranker():
         assert caught(quiet) == []
 
 
-def test_early_stopping_of_predictions():
-    """`pred_early_stop` skips trees of models of LightGBM's own objective, and of no other."""
-    early = {"pred_early_stop": True, "pred_early_stop_freq": 1, "pred_early_stop_margin": 0.01}
-    booster = lightgbm(rounds=5)
-    np.testing.assert_array_equal(booster.predict(X, **early), booster.predict(X))
-    native = lgb.train({**LGB, "objective": "lambdarank"}, stock(), 5)
-    assert np.abs(native.predict(X, **early) - native.predict(X)).max() > 0.01
-
-
 def test_refit():
     """`Booster.refit` needs LightGBM's own objective: the text of a model can name it."""
     booster = lightgbm(rounds=5, objective=LambdaRank())
@@ -176,23 +164,6 @@ def test_refit():
     assert np.abs(refitted.predict(X) - booster.predict(X)).max() > 0.01
     continued = lightgbm(init_model=booster)
     assert continued.num_trees() == 7
-
-
-def test_pickles_of_the_stock_ranker_need_lambdaboost(tmp_path):
-    ranker = ranked()
-    joblib.dump(ranker, tmp_path / "ranker.joblib")
-    ranker.booster_.save_model(tmp_path / "model.txt")
-    program = """
-import sys
-sys.modules["lambdaboost"] = None  # as where it is not installed
-import joblib, lightgbm
-print(lightgbm.Booster(model_file=sys.argv[1] + "/model.txt").num_trees())
-joblib.load(sys.argv[1] + "/ranker.joblib")
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert run.stdout == "1\n" and "No module named 'engine_rules" in run.stderr
 
 
 def test_feature_fraction():
@@ -231,8 +202,11 @@ def test_data_without_a_usable_feature():
     rows, y = np.zeros((40, 2)), np.tile([0.0, 1.0], 20)
     with pytest.raises(lgb.basic.LightGBMError, match="num_features"):
         lightgbm(data=lgb.Dataset(rows, y, group=[20, 20]))
-    ranker = ours_lgb.LambdaRanker(n_estimators=2, verbose=-1, min_child_samples=5)
-    assert np.ptp(ranker.fit(rows, y, group=[20, 20]).predict(rows)) == 0
+    for boosting in ("gbdt", "dart"):
+        ranker = ours_lgb.LambdaRanker(
+            boosting_type=boosting, n_estimators=2, verbose=-1, min_child_samples=5
+        )
+        assert np.ptp(ranker.fit(rows, y, group=[20, 20]).predict(rows)) == 0
 
 
 def counts(booster):

@@ -67,11 +67,6 @@ class LoadedModel:
         return replace(columns, n_features=file.n_features + lacking) if lacking > 0 else columns
 
 
-def default_names(engine: Any, booster: Any) -> tuple[str, ...]:
-    """The engine's names of features that were given none, which the columns of a table may have too."""
-    return tuple(map(engine.UNNAMED.format, range(engine.n_features(booster))))
-
-
 def load(path: Path, options: Columns) -> LoadedModel:
     """Load a model; `options` are the columns given on the command line, whose labels are no matter of the model.
 
@@ -148,7 +143,7 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
             f"{path} is not a model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    names = default_names(engine, booster)
+    names = saving.names_of(engine, booster)
     how = f"by name from a table{'' if engine.feature_names(booster) else f' with {names[0]}, …'}, else in order"
     note(
         f"{path} is a plain {engine.NAME} model, without {saving.sidecar_path(path).name}: its {len(names)} "

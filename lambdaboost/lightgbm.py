@@ -53,7 +53,6 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     ----------
     objective : Objective or str
         An objective or its text, such as ``"graded"``; or LightGBM's own ``"lambdarank"``, ``"rank_xendcg"``.
-        ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
     query : str
         The column of a pandas, polars or pyarrow table that holds the query of each row.
     sources : list of str, or dict of str to str, optional

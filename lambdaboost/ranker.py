@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaboost._checks import saying
 from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
-from lambdaboost._value import Value
-from lambdaboost._words import listed, shown
 from lambdaboost.callback import columns_of, mean_of
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
@@ -95,18 +93,6 @@ class Ranker:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
         given = sorted(settings_of(self).items(), key=lambda setting: setting[0] != "objective")
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the objective: ``objective__weight=0.1``."""
-        plain = {name: value for name, value in params.items() if not name.startswith("objective__")}
-        if len(plain) < len(params):
-            objective = read_objective(plain.get("objective", self.objective))
-            for name in sorted(params.keys() - plain.keys()):
-                _, *path = name.split("__")
-                objective = _replaced("objective", objective, path, params[name])
-            plain["objective"] = objective
-        super().set_params(**plain)  # type: ignore[misc]
-        return self
 
     @property
     def objective_(self) -> Objective | NativeObjective:
@@ -265,16 +251,3 @@ def to_frame(features: Any, fitted: Columns) -> Any:
     """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
     names, categories = fitted.features, fitted.categories
     return features if names is None else categorical_frame(features, names, categories or {})
-
-
-def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:
-    name, *rest = path
-    known = [part.name for part in fields(value)] if isinstance(value, Value) else []  # type: ignore[arg-type]
-    if name not in known:
-        remedy = f"give one of {listed(known)}" if known else "leave it out"
-        raise ValueError(f"{owner}__{name}: {value!r} has no parameter {shown(name)}; {remedy}")
-    if rest:
-        to = _replaced(f"{owner}__{name}", read_objective(getattr(value, name)), rest, to)
-    elif isinstance(to, str) and isinstance(getattr(value, name), Objective):
-        to = read_objective(to)
-    return replace(value, **{name: to})

@@ -83,11 +83,8 @@ class Case:
         )
 
     def is_default(self, concept: str) -> bool:
-        """Whether nobody chose a parameter; LGBMRanker passes its defaults like choices."""
-        if self.number(concept) != self.engine.DEFAULTS[concept]:
-            return False
-        passed = any(self.params.get(name) is not None for name in self.engine.ALIASES[concept])
-        return not passed or (self.engine is _lightgbm and _lightgbm.ranker_in_training() is not None)
+        """Whether a parameter has the engine's default, which LGBMRanker passes like a choice."""
+        return bool(self.number(concept) == self.engine.DEFAULTS[concept])
 
 
 def internals_of(booster: Any) -> Any:
@@ -144,16 +141,6 @@ def _draws_bags_by_query(case: Case) -> bool:
     return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
-def _stops_by_default_metric(case: Case) -> bool:
-    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
-    fit = _lightgbm.ranker_in_training()
-    if fit is None or not fit.feval:
-        return False
-    metrics = fit.eval_metric if isinstance(fit.eval_metric, list) else [fit.eval_metric]
-    chosen = any(isinstance(metric, str) for metric in metrics) or any(map(fit.params.get, _lightgbm.METRIC))
-    return not chosen and any(hasattr(one, "stopping_rounds") for one in fit.callbacks)
-
-
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
     train_set = case.booster.train_set
@@ -178,12 +165,6 @@ LIGHTGBM = (
         "bagging_by_query", REFUSED,
         "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging fractions "
         "leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged", _draws_bags_by_query,
-    ),
-    Trap(
-        "default metric of LGBMRanker", WARNED,
-        "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by whichever stalls "
-        "first; give LGBMRanker(metric='None', …) to use eval_metric alone, or use lambdaboost.lightgbm.LambdaRanker",
-        _stops_by_default_metric,
     ),
     Trap(
         "cv", WARNED,

@@ -64,7 +64,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     ----------
     objective : Objective or str
         An objective or its text, such as ``"graded"``; or XGBoost's own ``"rank:ndcg"``, ``"rank:pairwise"``,
-        ``"rank:map"``. ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
+        ``"rank:map"``.
     query : str
         The column of a pandas, polars or pyarrow table that holds the query of each row.
     sources : list of str, or dict of str to str, optional

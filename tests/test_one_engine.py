@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lambdaboost
-from lambdaboost import Blend, ClickTier, LambdaRank, Linear, load, save
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
 from lambdaboost.evaluation import report

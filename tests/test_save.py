@@ -246,23 +246,22 @@ def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
 
 def test_errors_before_anything_is_written(tmp_path):
     booster = trained("lightgbm", rounds=1)
-    for path, error in (
-        (tmp_path / "none" / "m", "folder .* does not exist"),
-        (tmp_path, "is a folder: give a file name in it"),
+    for model, path, objective, error, words in (
+        (booster, tmp_path / "none" / "m", OBJECTIVE, ValueError, "folder .* does not exist"),
+        (booster, tmp_path, OBJECTIVE, ValueError, "is a folder: give a file name in it"),
+        (booster, tmp_path / "m", None, ValueError, "objective is None: a booster does not know"),
+        (booster, tmp_path / "m", "Lambda", ValueError, "Lambda"),
+        ("booster", tmp_path / "m", OBJECTIVE, TypeError, r"model is a str, expected a lightgbm\.Booster"),
+        (
+            LambdaRanker(),
+            tmp_path / "m",
+            OBJECTIVE,
+            TypeError,
+            r"expected .* a fitted LambdaRanker; .* joblib",
+        ),
     ):
-        with pytest.raises(ValueError, match=error):
-            save(booster, path, objective=OBJECTIVE)
-    with pytest.raises(ValueError, match="objective is None: a booster does not know"):
-        save(booster, tmp_path / "m")
-    with pytest.raises(ValueError, match="Lambda"):
-        save(booster, tmp_path / "m", objective="Lambda")
-    with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
-        save("booster", tmp_path / "m", objective=OBJECTIVE)
-    for model in (LambdaRanker(),):
-        with pytest.raises(
-            TypeError, match=r"model is a \w+, expected .* a fitted LambdaRanker; .* with joblib"
-        ):
-            save(model, tmp_path / "m", objective=OBJECTIVE)
+        with pytest.raises(error, match=words):
+            save(model, path, objective=objective)
     assert os.listdir(tmp_path) == []
 
 

@@ -105,13 +105,13 @@ def train(
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = Columns(query, relevance, sources, position, weight)
-    read = partial(_read, columns=columns)
-    parts, held_out = _spread(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
+    read = partial(_read_partition, columns=columns)
+    parts, held_out = _read_partitions(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
     if valid is not None:
         check_whole("early_stopping", early_stopping)
         like = client.submit(columns.recorded, parts[0].collection).result()
-        read = partial(_read, columns=like, check=measure.per_query)
-        held_out = [part.collection for part in _spread(client, rule, "valid", valid, read)]
+        read = partial(_read_partition, columns=like, check=measure.per_query)
+        held_out = [part.collection for part in _read_partitions(client, rule, "valid", valid, read)]
     for found in parts[0].without_pair:
         if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
             warn(NO_PAIR.format(**found._asdict()))
@@ -157,7 +157,9 @@ class Partition(NamedTuple):
     without_pair: Any  # of the objective
 
 
-def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]) -> list[Partition]:
+def _read_partitions(
+    client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]
+) -> list[Partition]:
     """The partitions with rows, read on the workers; raises unless every query is whole and categories are the same."""
     if not (hasattr(frame, "to_delayed") and hasattr(frame, "dtypes")):
         raise TypeError(f"{name} is {type(frame).__name__}, expected a dask.dataframe.DataFrame")
@@ -192,7 +194,7 @@ def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[
     return parts
 
 
-def _read(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
+def _read_partition(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
     """The queries of a partition, which pass `check` (scores, queries); None without rows.
 
     An error during the training would come too late: the other workers would wait.
@@ -259,7 +261,7 @@ def _port_of(kept: Any) -> int:
 
 
 @contextmanager
-def _joined(engine: str, network: Any) -> Iterator[dict[str, Any]]:
+def _join(engine: str, network: Any) -> Iterator[dict[str, Any]]:
     """The network on a worker, with the parameters that it needs."""
     if engine == "xgboost":
         from xgboost.dask import CommunicatorContext
@@ -282,18 +284,18 @@ def _train_on_worker(
 
     stock, data, errors = engine_named(engine), Collection.concat(parts), list[Exception]()
     threads = "nthread" if engine == "xgboost" else "num_threads"
-    with _joined(engine, network) as own:
+    with _join(engine, network) as own:
         params = {**params, **own, threads: int(get_worker().state.nthreads)}
         train, valid = stock.dataset(data, named=True), None
         if held_out:
             valid = stock.dataset(Collection.concat(held_out), train, named=True)
-        booster = stock.boost(_noting(rule, errors), params, rounds, train, valid, *stop)
+        booster = stock.boost(_catch_errors(rule, errors), params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
     return bytes(stock.write(booster, ""))
 
 
-def _noting(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
+def _catch_errors(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
     """The objective, which after an error goes on without gradients: LightGBM's other workers would wait forever."""
 
     def gradient(scores: Any, data: Any) -> Any:

@@ -24,7 +24,7 @@ from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.base.objective import Objective, check_objective
-from lambdaboost.saving import fitted_by, settings_of
+from lambdaboost.saving import changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -91,7 +91,7 @@ class Ranker:
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
-        given = sorted(settings_of(self).items(), key=lambda setting: setting[0] != "objective")
+        given = sorted(changed_params(self).items(), key=lambda setting: setting[0] != "objective")
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
 
     @property
@@ -184,7 +184,7 @@ class Ranker:
         if model is None or frame is None:
             return columns
         engine = engine_named(self._title.lower())
-        first = fitted_by(columns, engine, engine.booster_of(model), frame.columns)
+        first = with_booster_features(columns, engine, engine.booster_of(model), frame.columns)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
         return replace(first, categories=categories or None)
 

@@ -39,7 +39,7 @@ class SavedModel:
         params, engine = self.about.get("params", {}), engine_named(self.about["engine"])
         columns, frame = Columns.of_record(self.about), as_frame("X", X)
         if frame is not None and columns.features is None:  # of a stock booster
-            columns = fitted_by(columns, engine, self.booster, frame.columns)
+            columns = with_booster_features(columns, engine, self.booster, frame.columns)
         columns = columns if unseen is None else replace(columns, unseen=unseen)
         return engine.predict(self.booster, columns.features_in(X), params)
 
@@ -88,11 +88,11 @@ def save(
     LambdaRank()
 
     """
-    path, booster = Path(path), in_use(model)
+    path, booster = Path(path), booster_in_use(model)
     fitted = getattr(model, "_fitted", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
-        own = {name: value for name, value in settings_of(model).items() if name != "objective"}
+        own = {name: value for name, value in changed_params(model).items() if name != "objective"}
         params = own if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
@@ -163,7 +163,7 @@ def sidecar_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def in_use(model: Any) -> Any:
+def booster_in_use(model: Any) -> Any:
     """The booster of a fitted ranker, with the rounds that the ranker predicts with; any other model unchanged."""
     if hasattr(model, "get_booster"):
         booster = model.get_booster()
@@ -176,7 +176,7 @@ def in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
+def with_booster_features(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
     exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
@@ -195,7 +195,7 @@ def names_of(engine: Any, booster: Any) -> tuple[str, ...]:
     return engine.feature_names(booster) or tuple(unnamed)
 
 
-def settings_of(ranker: Any) -> dict[str, Any]:
+def changed_params(ranker: Any) -> dict[str, Any]:
     """The parameters of a ranker that differ from its defaults."""
     defaults = type(ranker)().get_params()
     given = ranker.get_params().items()

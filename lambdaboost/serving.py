@@ -18,7 +18,7 @@ import numpy as np
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_named, engine_of, package
 from lambdaboost._words import listed, shown
-from lambdaboost.saving import SavedModel, in_use, names_of
+from lambdaboost.saving import SavedModel, booster_in_use, names_of
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 TINY = np.float32(1e-35)
@@ -123,7 +123,7 @@ def forest(model: Any) -> Forest:
     missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
         raise _refusal(f"missing={missing:g} for missing values", "train with NaN in their place")
-    booster = in_use(model.booster if loaded else model)
+    booster = booster_in_use(model.booster if loaded else model)
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(

@@ -38,7 +38,7 @@ from lambdaboost.ranker import (
     attach_queries,
     read_metrics,
 )
-from lambdaboost.saving import in_use
+from lambdaboost.saving import booster_in_use
 from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
@@ -234,7 +234,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
-            weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
+            weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if start is None else np.asarray(start, dtype=np.float64),
             missing=self.missing,
             enable_categorical=self.enable_categorical or bool(fitted.categories),
@@ -262,14 +262,14 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if not any(name.startswith(("pred_", "approx_")) for name in arguments):
             return super().predict(X, **arguments)
         data = xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True)
-        return in_use(self).predict(data, **arguments)
+        return booster_in_use(self).predict(data, **arguments)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(self._features(X), iteration_range)
 
 
-def _weights(name: str, q: Queries) -> Any:
+def _query_weights(name: str, q: Queries) -> Any:
     """One weight for each query, as XGBoost takes them; None without any."""
     return None if q.weight is None else query_weights(name, q.weight, q.sizes)
 
@@ -318,7 +318,7 @@ def _settings(
 def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
     """The matrix of a collection, `named` with its names."""
     q, features = collection.queries, collection.table(UNNAMED)
-    given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
+    given = {"group": q.sizes, "weight": _query_weights("weight", q), "enable_categorical": True}
     data = xgb.DMatrix(features, np.nan_to_num(q.labels[RELEVANCE]), **given)
     # Without names arrays of codes are scored too.
     data.feature_names = list(collection.feature_names or ()) if named else None

@@ -61,7 +61,7 @@ class LoadedModel:
         if columns.features is not None:
             return columns
         if not isinstance(file, LetorTable):
-            return saving.fitted_by(columns, self.engine, self.booster, file.names)
+            return saving.with_booster_features(columns, self.engine, self.booster, file.names)
         lacking = self.engine.n_features(self.booster) - len(columns.feature_names(file))
         # The last features may not occur.
         return replace(columns, n_features=file.n_features + lacking) if lacking > 0 else columns

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from sklearn.model_selection import GroupKFold, cross_validate
 
 from lambdaboost import (
     CNDCG,
@@ -22,7 +21,6 @@ from lambdaboost import (
 )
 from lambdaboost.datasets import web_search_log
 from lambdaboost.engine_data import attached_to, queries_of
-from lambdaboost.xgboost import LambdaRanker
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
 X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)
@@ -209,10 +207,6 @@ def test_xgboosts_cv_loses_sources_and_says_so():
     with pytest.raises(ValueError, match=r"loses 'relevance'.*cross_validate and GroupKFold, or use tune"):
         xgb.cv(XGB, grades, 3, nfold=2, obj=LambdaRank())
     assert "test-ndcg@3-mean" in table
-    frame = pd.DataFrame(X).add_prefix("f").assign(qid=QID, clicks=CLICKS)
-    ranker = LambdaRanker(objective=graded(0.3), sources=["clicks"], n_estimators=3, n_jobs=1)
-    found = cross_validate(ranker, frame, Q.relevance, groups=QID, cv=GroupKFold(2), scoring=CNDCG(k=3))
-    assert np.isfinite(found["test_score"]).all()
 
 
 @of_every_kind

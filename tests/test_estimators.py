@@ -132,11 +132,8 @@ def stock_training(engine, objective, params, clicks=CLICKS, weight=None, positi
     return xgboost.train(params, data, 3, obj=objective).predict(data, output_margin=True)
 
 
-SAMPLED = {
-    "lightgbm": {
-        "bagging_fraction": 0.6,
-        "bagging_freq": 1,
-    },  # features are drawn as for LightGBM's own objectives
+SAMPLED = {  # LightGBM's features are drawn as for its own objectives
+    "lightgbm": {"bagging_fraction": 0.6, "bagging_freq": 1},
     "xgboost": {"subsample": 0.6, "colsample_bytree": 0.5},
 }
 OBJECTIVES = {
@@ -232,16 +229,8 @@ def test_frames_are_arrays(engine, kind, tmp_path):
     qid = LABELS[kind](QID) if "Arrow" not in kind else [f"q{i:02d}" for i in QID]
     sources = MAKE[kind]({"clicks": CLICKS})
     got, metric = with_metric(engine, NDCG(3), objective=graded())
-    got.fit(
-        rows,
-        y,
-        qid=qid,
-        sources=sources,
-        eval_set=(rows, y),
-        eval_qid=[qid],
-        eval_sources=[sources],
-        **metric,
-    )
+    valid = {"eval_set": (rows, y), "eval_qid": [qid], "eval_sources": [sources]}
+    got.fit(rows, y, qid=qid, sources=sources, **valid, **metric)
     expected = ranker(engine, objective=graded())
     scores = expected.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
     np.testing.assert_array_equal(got.predict(rows), scores)

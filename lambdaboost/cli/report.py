@@ -25,7 +25,7 @@ from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.saving import beside
+from lambdaboost.saving import sidecar_path
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
 HIDDEN = {"columns", "history", "measures", "model_sha256", "tuning"}
@@ -119,7 +119,7 @@ def _check_names(systems: Sequence[Named], baseline: str | None) -> None:
 
 def _model(named: Named, options: Columns) -> LoadedModel:
     """Load the model; --drop is for plain models only."""
-    described = beside(named.path).exists()
+    described = sidecar_path(named.path).exists()
     return model_file.load(named.path, replace(options, drop=()) if described else options)
 
 

@@ -24,7 +24,7 @@ from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.native import NativeObjective, read_objective
-from lambdaboost.objectives.base.objective import Objective, check_objective
+from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.saving import fitted_by, settings_of
 from lambdaboost.traps import remedy
 

@@ -48,7 +48,6 @@ LAYERS = (
         "objectives.kernels",
         "objectives.swaps",
     },
-    {"objectives.base"},
     {"objectives"},
     {"leaks", "native"},
     {"saving"},
@@ -129,7 +128,7 @@ def test_layers_are_those_of_the_package():
         < layer_of("callback")
         < layer_of("evaluation")
     )
-    assert layer_of("objectives.base.wrapper") < layer_of("objectives.lambdarank") < layer_of("ranker")
+    assert layer_of("objectives.swaps.err") < layer_of("objectives.lambdarank") < layer_of("ranker")
     assert layer_of("xgboost") < layer_of("dask") < layer_of("cli.app")
     named = {name for layer in LAYERS for name in layer} - {"ray"}
     assert named <= set(MODULES), "a layer names what is gone"

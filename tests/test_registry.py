@@ -12,7 +12,7 @@ import lambdaboost
 from lambdaboost import evaluation, objectives
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.reading import RECIPES, SCHEDULES
+from lambdaboost.objectives.parsing import RECIPES, SCHEDULES
 
 FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
 

@@ -317,7 +317,7 @@ def _translate_moments(weights, at_points, moments, local_expansion, mixed):
 
 @no_refcount
 def _interact_all(formula, weights, docs, runs, work):
-    """Let every pair of runs interact once: leaves with themselves, halves of a run until narrow, far apart, or leaves."""
+    """Let every pair of runs interact once: leaves with themselves, halves until narrow, far apart or leaves."""
     n_runs = runs.middle.size
     middle, half, pending = runs.middle, runs.half, work.pending
     for run in range(1, n_runs):

@@ -88,20 +88,6 @@ def test_affinity_limits_the_number():
     assert ran(code + COUNT) == 1
 
 
-def test_quota_of_the_control_group_limits_the_number(monkeypatch):
-    import joblib
-
-    from lambdaboost import _threads
-
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 7)  # which reads affinity and quota, version 1 and 2
-    for name in SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_threads.config, "NUMBA_NUM_THREADS", _threads.config.NUMBA_DEFAULT_NUM_THREADS)
-    _threads._processors.cache_clear()
-    assert _threads.threads() == 7
-    _threads._processors.cache_clear()
-
-
 def test_using_sets_the_number_inside():
     from lambdaboost._threads import threads, using
 
@@ -254,19 +240,3 @@ def test_an_error_in_any_block_is_raised():
 
     with using(3), pytest.raises(ZeroDivisionError, match="block"):
         _jit.over_queries(fails_late, np.arange(0, 6001, 60))
-
-
-def test_batches_of_short_lists_are_shared_by_the_cost_of_their_lists():
-    import numpy as np
-
-    from lambdaboost import _jit
-    from lambdaboost._threads import using
-
-    documents, blocks = 64 * np.repeat(np.arange(1, 41), 50), []
-    offsets = np.append(0, np.cumsum(documents))
-    with using(4):
-        _jit.over_queries(lambda first, last, _: blocks.append((first, last)), offsets, lists=64)
-    blocks.sort()
-    assert [last for _, last in blocks[:-1]] == [first for first, _ in blocks[1:]]
-    shares = [offsets[last] - offsets[first] for first, last in blocks]
-    assert max(shares) < 1.3 * min(shares)

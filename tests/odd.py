@@ -21,7 +21,12 @@ from lambdaboost import (
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 SIZES = {1: 80, 2: 130, 3: 130, 4: 100, 5: 100, 7: 100, 8: 80, 10: 80, 12: 60, 16: 40, 17: 40, 24: 20, 31: 10, 32: 10,
          33: 8, 40: 5, 65: 4, 130: 2, 257: 1}  # fmt: skip  # lengths of a thousand queries
-LONGEST_SWAPPED = 17  # documents of a query whose every swap is measured
+LONGEST = {
+    PairAccuracy: 7,
+    NDCG: 130,
+    CNDCG: 130,
+}  # documents of a query that its reference takes, by the measure
+LONGEST_SWAPPED = 17  # and where every swap is measured
 SOURCES = {"relevance", "clicks", "fresh"}
 LONG_OBJECTIVES = {  # with the documents of the list
     LambdaRank(): 100_000,
@@ -38,15 +43,8 @@ SAMPLED = (
 
 
 def longest(rule):
-    """The longest query that its reference takes."""
-    measure = getattr(rule.objective, "metric", NDCG())
-    return (
-        10**4
-        if isinstance(measure, NDCG | CNDCG)
-        else 7
-        if isinstance(measure, PairAccuracy)
-        else LONGEST_SWAPPED
-    )
+    """The longest query that the reference of a rule takes."""
+    return LONGEST.get(type(getattr(rule.objective, "metric", NDCG())), LONGEST_SWAPPED)
 
 
 # Drawing.

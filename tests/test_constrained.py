@@ -11,20 +11,17 @@ from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
-    ClickTier,
     Constrained,
     GradientStep,
     LambdaRank,
     Queries,
     RankNet,
     Scaled,
-    Scorecard,
     SigmoidLocal,
 )
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.datasets import web_search_log
-from lambdaboost.objectives import parse
 from lambdaboost.traps import refuse_sums_over_all
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
@@ -97,14 +94,6 @@ def test_all_weight_on_one_side_is_that_side():
     np.testing.assert_allclose(grad, factor * clicks[0], rtol=1e-5, atol=1e-8)
     of_hess = max(factor, GRADES.gradient(scores, q)[1].sum() / clicks[1].sum())
     np.testing.assert_allclose(hess, of_hess * clicks[1], rtol=1e-5, atol=1e-8)
-
-
-def test_several_to_raise_are_a_scorecard():
-    both = Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
-    several = Constrained(GRADES, both, reference=(0.5,))
-    assert parse(repr(several)) == several
-    assert Constrained(GRADES, both, reference=[0.5]) == several
-    assert Constrained(GRADES, both, reference=np.array([0.5])) == several
 
 
 def test_what_parts_are_flows_through():

@@ -2,10 +2,8 @@
 
 import importlib
 
-import lightgbm
 import numpy as np
 import pytest
-import xgboost
 
 from lambdaboost import (
     MRR,
@@ -26,10 +24,6 @@ NATIVE = [
     ("xgboost", "rank:pairwise"),
     ("xgboost", "rank:map"),
 ]
-PARAMS = {
-    "lightgbm": {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 5, "seed": 1},
-    "xgboost": {"nthread": 1, "verbosity": 0, "seed": 1, "max_depth": 3},
-}
 native = pytest.mark.parametrize(("engine", "name"), NATIVE)
 engines = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
@@ -40,18 +34,6 @@ def grades(name, q=Q):
 
 def front(engine):
     return importlib.import_module(f"lambdaboost.{engine}")
-
-
-def stock(engine, name, rounds=5):
-    params = PARAMS[engine] | {"objective": name}
-    if engine == "lightgbm":
-        data = lightgbm.Dataset(X, grades(name), group=Q.sizes)
-        return lightgbm.train(params, data, rounds)
-    return xgboost.train(params, xgboost.DMatrix(X, grades(name), group=Q.sizes), rounds)
-
-
-def scores_of(booster, features=X):
-    return booster.predict(xgboost.DMatrix(features) if isinstance(booster, xgboost.Booster) else features)
 
 
 # Objectives.

@@ -171,16 +171,3 @@ def test_wrong_arguments():
         regression_em(log, np.ones((log.n_documents, 0)))
     with pytest.raises(ValueError, match="the log has one query: give intervals=0"):
         intervention_harvesting(counted([("x", 1, 5, 10), ("x", 2, 4, 10)]))
-
-
-def test_a_click_on_everything_is_no_bias():
-    rows = [("x", 1, 9, 9), ("x", 2, 4, 4), ("y", 2, 5, 5), ("y", 3, 7, 7), ("z", 1, 2, 2), ("z", 3, 2, 2)]
-    np.testing.assert_allclose(
-        intervention_harvesting(counted(rows), intervals=0).values, [1, 1, 1], rtol=1e-5
-    )
-
-
-def test_features_of_one_query_have_no_others_to_learn_from():
-    log = ClickLog([0] * 6, [1, 2, 3] * 2, [1, 2, 3] * 2, [1, 0, 1, 0, 1, 0])
-    with pytest.raises(ValueError, match=r"^the log has one query, but .*: give a log of at least 2"):
-        regression_em(log, np.eye(3))

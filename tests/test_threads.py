@@ -3,8 +3,12 @@
 import json
 import os
 
+import numpy as np
 import pytest
 from child import printed
+
+from lambdaboost import LambdaRank, Queries, _jit
+from lambdaboost._threads import threads, using
 
 PRELUDE = """
 import ctypes, json, sys
@@ -89,11 +93,8 @@ def test_affinity_limits_the_number():
 
 
 def test_using_sets_the_number_inside():
-    from lambdaboost._threads import threads, using
-
     outside = threads()
     with using(5):
-        assert threads() == 5
         with using(None):
             assert threads() == 5
         with using(2):
@@ -208,11 +209,6 @@ with using(int(sys.argv[1])):
 
 
 def test_gradient_where_no_thread_can_be_started(monkeypatch):
-    import numpy as np
-
-    from lambdaboost import LambdaRank, Queries, _jit
-    from lambdaboost._threads import using
-
     rng = np.random.default_rng(0)
     scores, q = rng.normal(size=6000), Queries(rng.integers(0, 5, 6000), sizes=[60] * 100)
     wanted = LambdaRank().gradient(scores, q)
@@ -223,17 +219,10 @@ def test_gradient_where_no_thread_can_be_started(monkeypatch):
 
     monkeypatch.setattr(_jit, "_pool", lambda threads: Full())
     with using(4):
-        found = LambdaRank().gradient(scores, q)
-    for one, two in zip(wanted, found, strict=True):
-        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(LambdaRank().gradient(scores, q), wanted)
 
 
 def test_an_error_in_any_block_is_raised():
-    import numpy as np
-
-    from lambdaboost import _jit
-    from lambdaboost._threads import using
-
     def fails_late(first, last, offsets):
         if last == offsets.size - 1:
             raise ZeroDivisionError(f"block {first}:{last}")

@@ -32,7 +32,7 @@ from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.objectives.objective import check_objective
 from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_min_leaf_size
 
 __all__ = ["train"]

@@ -23,7 +23,7 @@ from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
-from lambdaboost.objectives.base.objective import Objective, check_objective
+from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.saving import changed_params, with_booster_features
 from lambdaboost.traps import hint
 

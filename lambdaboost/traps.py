@@ -220,10 +220,6 @@ XGBOOST = (
 
 def refuse_sums_over_all(rule: Any) -> None:
     """Raise if an objective depends on all queries together, which no worker of a cluster has."""
-    if getattr(rule, "normalize", None) == "all":
-        raise ValueError(
-            f"{rule!r} divides by the standard deviation of all λ, and no worker has all of them: use normalize='query'"
-        )
     if hasattr(rule, "reference") or getattr(rule, "scaled", None) is not None:
         raise ValueError(
             f"{rule!r} weights its objectives by their λ and measures on all queries, and no worker has all of "

@@ -40,13 +40,6 @@ def test_lightgbm(log, objective):
     assert 10 <= least(min_child_samples=10) < 100
 
 
-def test_a_data_set_serves_smaller_leaves_later(log):
-    data = lightgbm.dataset(log)
-    lightgbm.boost(GradientStep(LambdaRank()), {}, 2, data)
-    booster = lightgbm.boost(LambdaRank(), {}, 2, data)
-    assert booster.params.get("min_data_in_leaf", 20) == 20
-
-
 def test_lightgbm_ranker(log):
     X, q = log
     step = lightgbm.LambdaRanker(objective=GradientStep(LambdaRank()), n_estimators=3, verbose=-1).fit(

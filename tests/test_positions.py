@@ -27,7 +27,7 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, from_frame, web_search_log
 from lambdaboost.engine_data import queries_of
 from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.objective import Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._files import sha256
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost._words import listed, plain
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import options_of
@@ -73,7 +73,7 @@ def run(
     labels, data = model_file.label_columns(columns, list(models.values()), file)
     check_columns(measures, labels)
     if not has_matplotlib():
-        note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
+        note(f"the page has no pictures: they need matplotlib, {install_command('matplotlib')}")
     with ERR.status("measuring …"):
         q, _, of_file = labels.labels(data)
         of_file = np.arange(q.n_documents) if of_file is None else of_file

@@ -31,7 +31,7 @@ from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.objectives.objective import check_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.traps import hint
 

@@ -44,11 +44,11 @@ def fresh_tier(s, y, m):
     return lam, mu
 
 
-def reading_depth(measure, scores, labels):
+def reading_depth(measure, labels, scores):
     """The reference of the row, by the definition."""
-    hits = naive_measures.relevant(measure, naive_measures.ranked(scores, labels))
-    p = measure.persistence
-    return (1 - p) * sum(p ** (r - 1) for r, hit in enumerate(hits, 1) if hit) if any(hits) else np.nan
+    hits, p = naive_measures.relevant(measure, labels), measure.persistence
+    value = (1 - p) * (hits * p ** (naive_measures.ranks(labels) - 1)).sum(axis=-1)
+    return naive_measures.where(hits.any(axis=-1), value)
 
 
 ROW = Rule(FreshTier(), fresh_tier)

@@ -20,6 +20,7 @@ from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
+from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure, parse
@@ -27,7 +28,7 @@ from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
-from lambdaboost.tuning.folds import Fold, draw_folds, hash_queries, join_parts
+from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
 
 AFFORDABLE = 10_000  # queries below which all of them are cross-validated
 ROWS = 400_000  # documents of all settings together that make a further process worth its start
@@ -182,18 +183,15 @@ class Request:
 
     def fingerprint(self) -> dict[str, str]:
         """What a study shares with the call that resumes it: hashes of data and arguments, and versions."""
-        candidates = [f"{one.name} {one.engine} {text_of(one.objective)}" for one in self.candidates.values()]
-        numbers = [self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed]
-        data = [
-            (hash_queries(part), part.queries.query_weight, getattr(part.queries.positions, "codes", None))
-            for part in self.given.values()
-        ]
+        parts, candidates = self.given.values(), [(one, text_of(one.objective)) for one in self._wanted]
+        data = [(hash_queries(part), part.queries.query_weight, part.queries.positions) for part in parts]
+        numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
+        arguments = [[*map(text_of, self.measures)], str(candidates), dict(self.params), numbers]
+        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
         return {
             "data": joblib.hash(data),
-            "arguments": joblib.hash(
-                [[*map(text_of, self.measures)], candidates, dict(self.params), numbers]
-            ),
-            "versions": " ".join([version("lambdaboost"), *map(engine_version, self.engines)]),
+            "arguments": joblib.hash(arguments),
+            "versions": " ".join(versions),
         }
 
 

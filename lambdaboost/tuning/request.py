@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -140,22 +140,23 @@ class Request:
 
     @cached_property
     def data(self) -> Collection:
-        """All queries, those of `train` first, without positions if no candidate reads them.
-
-        LightGBM's own objectives would.
-        """
-        data = join_parts(self.train, self.valid)
-        return data if self.trains_by_position else data.without_positions()
+        """All queries, those of `train` first."""
+        return join_parts(self.train, self.valid)
 
     @cached_property
     def parts(self) -> tuple[Fold, ...]:
         """The folds; one where the validation part is measured."""
-        whole = join_parts(self.train, self.valid)
         if self.valid is None or self.by_folds:
-            return draw_folds(whole, self.folds, self.seed)
-        # The documents of a query in random order, for files are often sorted by grade.
-        train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
-        return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+            folds = draw_folds(self.data, self.folds, self.seed)
+        else:  # the documents of a query in random order, for files are often sorted by grade
+            train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
+            folds = (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+        return tuple(replace(fold, train=self.for_training(fold.train)) for fold in folds)
+
+    def for_training(self, part: Collection) -> Collection:
+        """A part without positions if no candidate reads them, which LightGBM's own objectives would."""
+        reads = (getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
+        return part if any(reads) else part.without_positions()
 
     @property
     def documents(self) -> float:
@@ -168,11 +169,6 @@ class Request:
         """The weight of each measured query."""
         measured = self.data if self.valid is None or self.by_folds else self.valid
         return np.asarray(measured.queries.query_weight, dtype=np.float64)
-
-    @property
-    def trains_by_position(self) -> bool:
-        """Whether a candidate reads positions."""
-        return any(getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
 
     @property
     def n_workers(self) -> int:

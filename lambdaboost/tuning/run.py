@@ -189,7 +189,7 @@ def choose(request: Request, study: Any) -> Tuned:
     verdict = describe(request, trials, chosen, comparison, kept)
     train = request.train
     data = {"features": train.feature_names, "categories": dict(train.categories), "seed": request.seed}
-    data["by_position"] = request.trains_by_position
+    data["by_position"] = request.for_training(train).queries.positions is not None
     return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, data)
 
 

@@ -227,17 +227,15 @@ def describe(
     if not rows or rows[0]["question"] != "choice":
         alone = chosen is default_of(trials) and len(trials) > 1
         said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
-    level: dict[
-        str, list[str]
-    ] = {}  # by measure: objectives without a significant difference, but the choice
-    for row in (row for row in rows if row["question"] in SAID):
-        if row["question"] == "objective" and row["system"] != name and row[HOLM] >= LEVEL:
-            start = f"Objective, on the same trees: no significant difference from {row['baseline']}"
-            level.setdefault(f"{start} in {row['measure']}", []).append(f"{row['system']} {_effect(row)}")
-        else:
-            title = SAID[row["question"]].format_map(row)
-            said.append(f"{title}: {row['measure']} {_effect(row)}, {_result(row)}.")
-    said += [f"{start}: {', '.join(names)}." for start, names in level.items()]
+    for question, title in SAID.items():
+        level = dict[str, list[str]]()  # by measure: objectives without a significant difference
+        for row in (row for row in rows if row["question"] == question):
+            if question == "objective" and row["system"] != name and row[HOLM] >= LEVEL:
+                start = f"Objective, on the same trees: no significant difference from {row['baseline']}"
+                level.setdefault(f"{start} in {row['measure']}", []).append(f"{row['system']} {_effect(row)}")
+            else:
+                said.append(f"{title.format_map(row)}: {row['measure']} {_effect(row)}, {_result(row)}.")
+        said += [f"{start}: {', '.join(names)}." for start, names in level.items()]
     said += [f"Kept: {kept.verdict}"] if kept is not None else []
     return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
 
@@ -266,8 +264,9 @@ def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
     there = {one.setting.candidate for one in trials}
     if missing := [name for name in request.candidates if name not in there]:
         yield f"Not reached within the budget: {', '.join(missing)}."
-    read = request.trains_by_position or any(measure.reads_positions for measure in request.measures)
-    if request.train.queries.positions is not None and not read:
+    unread = not any(measure.reads_positions for measure in request.measures)
+    given = request.train.queries.positions is not None
+    if given and unread and request.for_training(request.train).queries.positions is None:
         yield "Positions: no candidate reads them, so they were not used; InversePropensity reads them."
     n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
     by_folds = f"by {request.folds}-fold cross-validation over the {n} of {' and '.join(request.given)}"

@@ -17,7 +17,7 @@ from rich.progress import track
 from lambdaboost._installed import engine_named, package, refusal
 from lambdaboost._threads import using
 from lambdaboost.objectives import GradientStep
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.traps import with_min_leaf_size
 from lambdaboost.tuning.candidates import weighted
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.trees import STARTS, tree_params, tree_space
@@ -244,7 +244,7 @@ def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int
     engine = engine_named(request.candidates[trial.setting.candidate].engine)
     n, objective = request.data.queries.n_documents, objective_of(request, trial.setting)
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
-    params = with_least_leaf(params_of(request, trial.setting), engine.LEAST_LEAF, objective, n)
+    params = with_min_leaf_size(params_of(request, trial.setting), engine.MIN_LEAF_SIZE, objective, n)
     with one_thread():
         data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
         return engine.boost(objective, params, rounds, data), objective, params, rounds

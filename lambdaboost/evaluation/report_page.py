@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost._words import counted, plain, shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.digest import digest_of_queries
@@ -116,7 +116,7 @@ def report(
         "What was run": _facts(run or {}, queries, chosen or ()),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
-    needs = f"<p>Without charts: they need matplotlib, {html.escape(remedy('matplotlib'))}.</p>\n"
+    needs = f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
     page = Template(files("lambdaboost.evaluation").joinpath("report.html").read_text("utf-8")).substitute(
         title=_escape(title),
         lead=_escape(_lead(tuple(values), queries)),

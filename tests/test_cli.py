@@ -419,7 +419,6 @@ def test_hostile_text_does_not_reach_the_terminal(capsys, tmp_path, kind):
         ("train", table, "--engine", evil, *out),
         ("evaluate", table, "--measure", f"n{evil}", "--scores", tmp_path / "scores"),
         ("evaluate", table, "--scores", tmp_path / "scores", "--drop", f"a{evil}"),
-        ("report", table, "--scores", tmp_path / "scores", "--segment", f"no{evil}", "--out", tmp_path / "p"),
         ("report", table, "--scores", f"{evil}={tmp_path / 'scores'}", "--baseline", f"b{evil}"),
     ):
         error = refused(capsys, *words)

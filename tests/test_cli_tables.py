@@ -356,27 +356,6 @@ def test_a_home_folder_is_expanded(capsys, folder, tmp_path, monkeypatch):
     assert (tmp_path / "page.html").exists()
 
 
-def test_a_report_on_segments(capsys, folder, tmp_path):
-    model = tmp_path / "m"
-    assert call(capsys, "train", folder / "log.csv", *SMALL, "--out", model)[0] == 0
-    command = (
-        "report",
-        folder / "market.csv",
-        "--model",
-        model,
-        "--out",
-        tmp_path / "page.html",
-        "--overwrite",
-    )
-    code, _, err = call(capsys, *command, "--segment", "market", "--segment", "f0")
-    assert code == 0 and "--segment f0 differs between the documents of a query" in err
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<td>market: shop</td><td>8</td>" in text and "<td>market: news</td><td>16</td>" in text
-    assert "title, f10, f11" in text and "clicks=ctr" in text  # what was dropped, and what is a label
-    assert "has no column 'nowhere'" in refused(capsys, *command, "--segment", "nowhere")
-    assert "ctr, title, market" not in refused(capsys, *command, "--segment", "nowhere")
-
-
 def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("lambdaboost.cli.report.has_matplotlib", lambda: False)
     np.savetxt(tmp_path / "scores", LOG.features[:, 0])

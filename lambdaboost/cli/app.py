@@ -316,10 +316,6 @@ def report(
     ] = None,
     measure: Measures = None,
     columns: Any = EVERY,
-    segment: Annotated[
-        list[str] | None,
-        Option(metavar="COLUMN", help="A column by whose values queries are grouped; may be repeated."),
-    ] = None,
     propensities: Annotated[
         list[Named] | None,
         Option(

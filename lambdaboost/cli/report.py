@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._files import sha256
 from lambdaboost._installed import install_command
-from lambdaboost._words import listed, plain
+from lambdaboost._words import listed
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import options_of
 from lambdaboost.cli.console import ERR, note, tell
@@ -20,10 +20,9 @@ from lambdaboost.cli.files import Named
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures, read_scores
 from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import Columns, Queries
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import report as write_report
-from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
+from lambdaboost.evaluation.charts import escape_label, has_matplotlib, label_axes, line_style
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.saving import sidecar_path
 
@@ -60,7 +59,6 @@ def run(
     baseline: str | None,
     measure: tuple[str, ...],
     columns: Columns,
-    segment: tuple[str, ...],
     propensities: tuple[Named, ...],
     seed: int,
     out: Path,
@@ -99,7 +97,6 @@ def run(
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
             diagnostics=_pictures(curves),
-            segments={name: segment_of_queries(data, name, q, of_file) for name in segment},
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -123,22 +120,6 @@ def _model(named: Named, options: Columns) -> LoadedModel:
     return model_file.load(named.path, replace(options, drop=()) if described else options)
 
 
-def segment_of_queries(file: Table, name: str, q: Queries, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """The value of a column in each query; raises ValueError if a text differs within a query."""
-    file.check(name, f"--segment {plain(name)}")
-    values = file.values(name)[rows]
-    first = values[q.offsets[:-1]]
-    same = (values == first[q.query_of_row]) | ((values != values) & (first != first)[q.query_of_row])
-    if same.all():
-        return first
-    if not np.issubdtype(values.dtype, np.number):
-        raise ValueError(
-            f"--segment {name}: {name} differs between the documents of a query; give a column of queries"
-        )
-    note(f"--segment {name} differs between the documents of a query: its mean over them is used")
-    return np.add.reduceat(values.astype(np.float64), q.offsets[:-1]) / q.sizes
-
-
 def _curves(propensities: tuple[Named, ...]) -> dict[str, Propensities]:
     """Curves of position bias by name."""
     curves: dict[str, Propensities] = {}
@@ -159,7 +140,7 @@ def _pictures(curves: Mapping[str, Propensities]) -> dict[str, Callable[[Any], A
     def draw(ax: Any) -> None:
         label_axes(ax, "", "")
         for at, (name, curve) in enumerate(curves.items()):
-            curve.plot(ax, label=label(name), **line(at))
+            curve.plot(ax, label=escape_label(name), **line_style(at))
         ax.legend(frameon=False)
 
     bounded = any(curve.low is not None for curve in curves.values())

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Queries, click_rate, from_frame, read_letor
+from lambdaboost.datasets import Collection, Columns, Queries, click_rate, from_frame, read_letor
 
 
 def small(**parts):
@@ -52,27 +52,6 @@ def test_shuffled_keeps_rows_together():
     assert any(not np.array_equal(c.shuffled(seed=s).features, shuffled.features) for s in range(2, 5))
 
 
-@pytest.mark.parametrize("column", [1, np.int64(1), "g"])
-@pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix])
-def test_source_from_feature(column, matrix):
-    c = small()
-    c = Collection(matrix(c.features), c.queries, c.documents, c.feature_names)
-    d = c.source_from_feature("dwell", column, transform=lambda values, queries: values / queries.n_documents)
-    np.testing.assert_allclose(d.queries.labels["dwell"], np.array([1, 4, 7, 10, 13]) / 5, rtol=1e-6)
-    assert d.n_features == 2 and d.feature_names == ("f", "h")
-    assert list(d.queries.labels) == ["relevance", "clicks", "dwell"]
-    np.testing.assert_array_equal(d.queries.labels["clicks"], c.queries.labels["clicks"])
-    assert d.queries.ids.tolist() == ["a", "b"]
-    assert c.n_features == 3 and "dwell" not in c.queries.labels
-
-
-def test_source_from_feature_keeps_sizes_and_weights():
-    c = Collection(np.ones((3, 2)), Queries([1, 0, 2], sizes=[2, 1], weight=[2, 3]))
-    q = c.source_from_feature("x", 0).queries
-    assert q.ids is None and q.sizes.tolist() == [2, 1] and q.weight.tolist() == [2, 2, 3]
-    assert q.labels["x"].tolist() == [1, 1, 1]
-
-
 def test_without_features():
     c = small().without_features(["h", 0])
     assert c.features.tolist() == [[1], [4], [7], [10], [13]] and c.feature_names == ("g",)
@@ -83,27 +62,23 @@ def test_without_features():
     "call, error, problem",
     [
         (lambda c: c.without_features("f"), TypeError, "give a list"),
-        (lambda c: c.without_features(["k"]), ValueError, "no feature is called 'k' .f, g, h"),
-        (lambda c: c.without_features([3]), ValueError, "column is 3: there are 3 features"),
-        (lambda c: c.without_features([-1]), ValueError, "column is -1"),
-        (lambda c: c.without_features([True]), TypeError, "column is True"),
-        (lambda c: c.without_features([0.0]), TypeError, "column is 0.0"),
-        (lambda c: c.source_from_feature("clicks", 0), ValueError, "already"),
-        (lambda c: c.source_from_feature("relevance", 0), ValueError, "cannot be called 'relevance'"),
-        (lambda c: c.source_from_feature("weight", 0), ValueError, "cannot be called 'weight'"),
-        (lambda c: c.source_from_feature(3, 0), TypeError, "needs a name"),
-        (lambda c: c.source_from_feature("x", 0, lambda v, q: v + np.inf), ValueError, r"x\[0\] is inf"),
-        (lambda c: c.source_from_feature("x", 0, lambda v, q: v[:2]), ValueError, "x has 2 rows"),
+        (
+            lambda c: c.without_features(["k"]),
+            ValueError,
+            "no feature is called 'k': give a name or an index",
+        ),
+        (lambda c: c.without_features([3]), ValueError, "no feature is called 3: .* an index from 0 to 2"),
+        (lambda c: c.without_features([-1]), ValueError, "no feature is called -1"),
+        (lambda c: c.queries.with_source("clicks", [0] * 5), ValueError, "already"),
+        (lambda c: c.queries.with_source("weight", [0] * 5), ValueError, "cannot be called 'weight'"),
+        (lambda c: c.queries.with_source(3, [0] * 5), TypeError, "needs a name"),
+        (lambda c: c.queries.with_source("x", [np.inf] * 5), ValueError, r"x\[0\] is inf"),
+        (lambda c: c.queries.with_source("x", [0, 1]), ValueError, "x has 2 rows"),
     ],
 )
 def test_columns_that_are_wrong(call, error, problem):
     with pytest.raises(error, match=problem):
         call(small())
-
-
-def test_a_name_where_there_are_none():
-    with pytest.raises(ValueError, match="there are no feature names"):
-        small(feature_names=None).without_features(["f"])
 
 
 @pytest.mark.parametrize(
@@ -132,11 +107,6 @@ def test_parts_that_do_not_fit(parts, error, problem):
 def test_features_that_do_not_fit(features, error, problem):
     with pytest.raises((error, ValueError), match=problem):
         Collection(features, Queries([1], sizes=[1]))
-
-
-def test_queries_of_another_kind():
-    with pytest.raises(TypeError, match="queries must be Queries"):
-        Collection(np.eye(1), [1])
 
 
 def part(ids, features=None, **given):
@@ -171,7 +141,7 @@ def test_concat_without_ids_with_weights_and_sparse():
         ([], "empty"),
         ([part([1]), part([2]), part([2, 3])], "query 2 is in part 1 and part 2"),
         ([part([1]), part([1])], "query 1 is in"),
-        ([part([1]), part([2], np.ones((1, 3)))], "n_features="),
+        ([part([1]), part([2], np.ones((1, 3)))], "differ in n_features"),
         ([part([1]), part([2], clicks=[1])], "sources"),
         ([part([1]), Collection(np.ones((1, 2)), Queries([1], sizes=[1]))], "query ids"),
         ([small().take([0]), small(feature_names=("f", "g", "i")).take([1])], "feature_names"),
@@ -221,37 +191,10 @@ COLUMNS = {
 FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 
 
-@FRAMES
-def test_from_frame(frame):
-    c = from_frame(frame(COLUMNS), query="q", relevance="grade", sources={"clicks": "ctr"})
-    assert c.features.tolist() == [[0.5, 3, 1], [2, 1, 0], [1, 2, 0]] and c.features.dtype == np.float64
-    assert c.feature_names == ("bm25", "rank", "home")
-    assert c.queries.ids.tolist() == ["a", "b"] and c.queries.sizes.tolist() == [2, 1]
-    assert c.queries.relevance.tolist() == [0, 2, 1]
-    np.testing.assert_array_equal(c.queries.labels["clicks"], np.float32([0, 0.4, np.nan]))
-
-
-@FRAMES
-def test_from_frame_columns_as_listed(frame):
-    c = from_frame(
-        frame(COLUMNS), query="rank", relevance="grade", features=["ctr", "bm25"], sources=["home"]
-    )
-    np.testing.assert_array_equal(c.features, [[0, 0.5], [0.4, 2], [np.nan, 1]])
-    assert c.queries.labels["home"].tolist() == [1, 0, 0] and c.queries.ids.tolist() == [3, 1, 2]
-
-
 def test_float32_stays():
     df = {"q": [1, 1], "x": np.float32([0.1, 2]), "y": [0, 1]}
     for frame in (pd.DataFrame, pl.DataFrame):
         assert from_frame(frame(df), query="q", relevance="y").features.dtype == np.float32
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean"])
-def test_nullable_pandas_columns(dtype):
-    df = pd.DataFrame(
-        {"q": [1, 1, 1], "x": pd.array([1, None, 0], dtype=dtype), "y": [0, 1, 2]}, index=[5, 5, 6]
-    )
-    np.testing.assert_array_equal(from_frame(df, query="q", relevance="y").features, [[1], [np.nan], [0]])
 
 
 @FRAMES
@@ -350,8 +293,10 @@ def test_real_data(data, folder, names, n_features, queries, documents, grades):
 def test_real_clicks_become_a_source(data):
     c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz")
     counts = c.features[:, 133]
-    c = c.source_from_feature("clicks", 133, transform=click_rate).without_features([133, 134])
+    columns = Columns(label="label", sources={"clicks": "134"}, rates=["clicks"], drop=["135"])
+    c = columns.read(data / "mslr_web30k_sample" / "train.txt.xz")
     clicks = c.queries.labels["clicks"]
-    assert c.n_features == 133
+    assert c.n_features == 134
+    np.testing.assert_array_equal(clicks, click_rate(counts, c.queries).astype(np.float32))
     assert clicks.min() == 0 and clicks.max() == 1
     np.testing.assert_array_equal(clicks > 0, counts > 0)

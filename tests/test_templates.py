@@ -94,10 +94,6 @@ def test_the_measure_holds_what_every_measure_holds(check):
     tried(check, {"measure": MEASURE_ROW})
 
 
-def test_there_are_checks():
-    assert len(checks(test_objectives, "rule")) >= 9 and len(checks(test_measures, "measure")) >= 10
-
-
 def test_an_engine_trains_with_the_objective():
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
@@ -112,13 +108,6 @@ def test_their_examples_are_right():
     for template in (fresh_tier_template, reading_depth_template):
         done = doctest.testmod(template)
         assert done.attempted and not done.failed
-
-
-def test_mistakes():
-    with pytest.raises(ValueError, match="sigma is -1"):
-        FreshTier(sigma=-1)
-    with pytest.raises(ValueError, match="persistence is 1"):
-        ReadingDepth(persistence=1)
 
 
 def test_contributing_names_what_is_there():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import (
     array_of,
@@ -81,7 +81,7 @@ class Table:
         try:
             frame = _read_parquet(path) if parquet else _read_csv(path, text)
         except ImportError as error:
-            raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy('pyarrow')}") from None
+            raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise

@@ -120,15 +120,6 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_validation_sets_and_missing_values(engine):
-    shown = PANDAS.assign(market=PANDAS.market.where(PRICE > 0.1))
-    fitted = ranker(engine).fit(shown, GRADE, eval_set=[(REORDERED.assign(market=shown.market), GRADE)])
-    evaluated = fitted.evals_result_ if engine == "lightgbm" else fitted.evals_result()
-    assert len(next(iter(next(iter(evaluated.values())).values()))) == 5
-    assert np.array_equal(fitted.predict(shown), fitted.predict(pl.from_pandas(shown)))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     fitted = ranker(engine, unseen="missing").fit(PANDAS, GRADE)
     save(fitted, tmp_path / "model")
@@ -174,25 +165,6 @@ def test_what_training_did_not_have_is_refused(engine, tmp_path):
         TypeError, match="X has categories in the column 'market', which held numbers in training"
     ):
         numbers.predict(PANDAS)
-
-
-def test_a_frame_with_two_levels():
-    indexed = PANDAS.set_index(["qid", "site"])
-    with pytest.raises(ValueError, match=r"no column 'qid': it is in the index; give X.reset_index\(\)"):
-        ranker("lightgbm").fit(indexed, GRADE)
-    with pytest.raises(
-        ValueError, match=r"query: df has no column 'qid': it is in the index; give df.reset_index\(\)"
-    ):
-        from_frame(indexed, query="qid", relevance="price")
-    two = pd.DataFrame(np.ones((4, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
-    for read in (
-        lambda: ranker("xgboost").fit(two, [1, 0, 1, 0]),
-        lambda: from_frame(two, query="a", relevance="b"),
-    ):
-        with pytest.raises(TypeError, match=r"has names of two levels, such as \('a', 'x'\): join them"):
-            read()
-    two.columns = two.columns.map("_".join)
-    assert list(two) == ["a_x", "a_y"]
 
 
 def test_a_reader_keeps_the_values():

@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-import os
 
 import numpy as np
 import pytest
@@ -43,11 +42,6 @@ def test_reads_grades_queries_features_and_names(letor):
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress])
 def test_compression_shows_from_the_first_bytes(letor, compress):
     assert read_letor(letor(compress(TEXT), "no_suffix")).queries.n_documents == 3
-
-
-@pytest.mark.parametrize("text", [TEXT.replace(b"\n", b"\r\n"), TEXT.rstrip(), TEXT.replace(b" ", b"\t")])
-def test_line_ends_and_tabs(letor, text):
-    assert read_letor(letor(text)).queries.relevance.tolist() == [2, 0, 1.5]
 
 
 def test_values_out_of_range_are_clipped(letor):
@@ -131,22 +125,6 @@ def test_zstd_is_named(letor):
         read_letor(letor(b"\x28\xb5\x2f\xfd" + TEXT))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes in folders are POSIX")
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with pytest.raises(
-        ValueError, match=r"pipe is a pipe or a device: save its output to a file, and read that file"
-    ):
-        read_letor(pipe)
-
-
-def test_what_a_terminal_would_act_on_is_shown_escaped(letor):
-    with pytest.raises(ValueError) as caught:
-        read_letor(letor(b"1 qid:1 1:1\n1 \x1b]0;title\x07\x1b[2J qid:2 1:1\n"))
-    assert str(caught.value).isprintable() and r"\x1b]0;title\x07" in str(caught.value)
-
-
 # LightGBM's form
 
 NO_QID = b"1 1:1\n0 1:2\n2 1:3\n"
@@ -213,17 +191,6 @@ def test_what_is_written_is_read(tmp_path_factory, written, suffix):
     if written.documents is not None and back.documents is not None:
         names = [name.encode().strip().decode() for name in written.documents]
         assert back.documents.tolist() == names
-
-
-def test_sparse_is_written_as_dense_is(tmp_path):
-    X = np.array([[0, 1.5], [2, 0]])
-    for name, features in (("dense", X), ("sparse", sparse.csr_matrix(X))):
-        write_letor(tmp_path / name, Collection(features, Queries([1, 0], ids=["a", "b"])))
-    assert (
-        (tmp_path / "dense").read_bytes()
-        == (tmp_path / "sparse").read_bytes()
-        == b"1 qid:1 2:1.5\n0 qid:2 1:2\n"
-    )
 
 
 @pytest.mark.parametrize(

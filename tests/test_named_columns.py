@@ -94,16 +94,6 @@ def test_named_columns_are_arrays_given_to_fit(engine, frame):
         assert measure(named, frame, Q.relevance) == pytest.approx(measure(scores, q), abs=1e-9)
 
 
-def test_validation_frames_are_split_in_the_same_way(engine, frame):
-    named, more = with_metric(engine, CNDCG(k=3, source="price_rank"), objective=CHEAP, **NAMED)
-    alone = rows_of(frame, np.arange(len(X))[::-1])  # other rows, whole queries
-    named.fit(frame, Q.relevance, eval_set=[(frame, Q.relevance), (alone, Q.relevance[::-1])], **more)
-    for i, (rows, step) in enumerate([(frame, 1), (alone, -1)]):
-        q = Queries(Q.relevance[::step], Q.sizes[::step], price_rank=PRICE[::step])
-        figure = CNDCG(k=3, source="price_rank")(named.predict(rows), q)
-        assert last_of(named, i) == pytest.approx(figure, abs=1e-6)
-
-
 def test_sources_by_name_and_as_an_array_together(engine, frame):
     """Also where the training data are evaluated: their sources stay."""
     named, more = with_metric(engine, CNDCG(k=3), objective=CHEAP, query="srch_id", sources=["price_rank"])

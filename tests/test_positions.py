@@ -14,17 +14,11 @@ import pytest
 import xgboost as xgb
 
 from lambdaboost import (
-    Blend,
-    GradientStep,
-    GumbelRanks,
     LambdaRank,
     Queries,
-    Scorecard,
-    query_folds,
 )
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engine_data import queries_of
-from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.objective import Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -226,22 +220,6 @@ def test_an_objective_reads_positions_in_training(engine):
 
 
 @BOTH
-def test_containers_read_what_their_parts_read(engine):
-    parts = [
-        Blend(LambdaRank(), ByPosition(), 0.5),
-        Blend(ByPosition(), LambdaRank(), 0.5),
-        Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
-        GradientStep(ByPosition()),
-    ]
-    for objective in parts:
-        assert objective.reads_positions
-        with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
-            train(engine, dataset(engine, position=None), objective)
-    for objective in (LambdaRank(), GumbelRanks(LambdaRank())):
-        assert not objective.reads_positions
-
-
-@BOTH
 def test_positions_that_nothing_reads_are_reported(engine):
     with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
         train(engine, dataset(engine), LambdaRank())
@@ -258,14 +236,6 @@ def test_lightgbms_own_field_is_not_read():
     assert data.construct().get_field("position").max() < shown.max()
     with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train("lightgbm", data)
-
-
-def test_folds_keep_positions():
-    def curve(position):
-        params = {**LGB, "objective": ByPosition(), "metric": "None"}
-        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
-
-    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
 
 
 @BOTH

@@ -102,13 +102,6 @@ def test_a_missing_query_id_is_one_clear_error(ids):
         Queries(Y, ids=ids)
 
 
-def test_ids_of_several_types():
-    ids = np.array([7, 7, "7", "7", 3.5], dtype=object)
-    assert Queries(Y, ids=ids).sizes.tolist() == [2, 2, 1]
-    with pytest.raises(ValueError, match=r"ids has query 7 in two places, row \d and row 3"):
-        Queries(Y, ids=np.array([7, 7, "7", 7, 3.5], dtype=object))
-
-
 @pytest.mark.parametrize(
     "labels",
     [

@@ -105,6 +105,33 @@ def test_ids_in_csv_are_text(tmp_path, name):
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
+def test_what_is_missing_in_csv(tmp_path):
+    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
+    X, q = read_table(path, query="q", relevance="grade")
+    np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
+    assert np.isnan(q.relevance[1])
+    path = table(tmp_path / "t.csv", "q,grade,x\nnull,1,2\n,0,3\n")
+    with pytest.raises(ValueError, match=r"^column 'q' is missing in row 2 of .*t\.csv: give the query"):
+        read_table(path, query="q", relevance="grade")
+
+
+def test_what_is_no_table_is_answered_in_a_line():
+    two = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+    for df, error, problem in (
+        ({"q": [1]}, TypeError, "pandas, polars or pyarrow"),
+        (pl.DataFrame({"q": [1]}).lazy(), TypeError, "df is a LazyFrame: collect it first"),
+        (pd.DataFrame([[1, 2]], columns=["q", "q"]), ValueError, "two columns 'q'"),
+        (two, TypeError, r"has names of two levels, such as \('a', 'x'\): join them"),
+        (
+            pd.DataFrame({"y": [1]}, index=pd.Index([1], name="q")),
+            ValueError,
+            r"index; give df.reset_index\(\)",
+        ),
+    ):
+        with pytest.raises(error, match=problem):
+            from_frame(df, query="q", relevance="y")
+
+
 def test_positions_in_csv_are_ranks_or_text(tmp_path):
     def positions(*fields):
         rows = "".join(f"a,1,2,{field}\n" for field in fields)
@@ -123,13 +150,6 @@ def test_positions_in_csv_are_ranks_or_text(tmp_path):
         positions("1", "2", "0")
 
 
-def test_words_for_a_missing_number_are_read_as_missing(tmp_path):
-    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
-    X, q = read_table(path, query="q", relevance="grade")
-    np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
-    assert np.isnan(q.relevance[1])
-
-
 def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     text = "qid,label,x,c\nb,1,10,1\na,0,20,0\nb,inf,30,0\na,2,40,-1\n"
     path = table(tmp_path / "t.csv", text)
@@ -143,53 +163,24 @@ def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     assert f"column 'c' is -1 in row 4 of {path}: counts of clicks must be ≥ 0" in told
 
 
-@pytest.mark.parametrize("part", ["train", "valid", "test"])
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
-def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, part, name):
-    def rows(grade):
-        grades = [grade if i == 8 else str(i % 3) for i in range(12)]
-        if name == "t.csv":
-            return "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
-        return "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
-
-    good, bad = table(tmp_path / f"good.{name}", rows("1")), table(tmp_path / name, rows("1e30"))
-    given = [bad if part == "train" else good] + (["--valid", bad] if part == "valid" else [])
-    given += ["--test", bad] if part == "test" else []
-    told = message(capsys, "train", *given, "--measure", "ndcg@3", "--out", tmp_path / "m")
-    assert f"row 9 of {bad}: relevance is 1e+30: " in told
-    assert not (tmp_path / "m").exists()
-    if part == "test":
-        small = ["--param", "min_data_in_leaf=1", "--param", "min_sum_hessian_in_leaf=0"]
-        assert run(["train", str(good), "--rounds", "1", *small, "--out", str(tmp_path / "m")]) == 0
-        for command in (["evaluate"], ["report", "--out", tmp_path / "page"]):
-            told = message(capsys, *command, bad, "--model", tmp_path / "m", "--measure", "ndcg@3")
-            assert f"row 9 of {bad}: relevance is 1e+30: " in told
-        assert not (tmp_path / "page").exists()
-        return
-    tuned = ["--measure", "ndcg@3", "--settings", 10, "--rounds", 1, "--out", tmp_path / "t"]
-    assert f"row 9 of {bad}: relevance is 1e+30: " in message(capsys, "tune", *given, *tuned)
+def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, name):
+    grades = ["1e30" if i == 8 else str(i % 3) for i in range(12)]
+    text = "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
+    if name == "t.txt":
+        text = "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
+    bad, good = table(tmp_path / name, text), table(tmp_path / f"good.{name}", text.replace("1e30", "1"))
+    for files in ([bad], [good, "--valid", bad], [good, "--test", bad]):
+        told = message(capsys, "train", *files, "--measure", "ndcg@3", "--out", tmp_path / "m")
+        assert f"row 9 of {bad}: relevance is 1e+30: " in told and not (tmp_path / "m").exists()
 
 
-HOSTILE = {
-    "escapes": "\x1b[31mred\x1b]0;t\x07",
-    "length": "x" * 10_000_000,
-    "braces": "{0}{a!r}%s",
-    "blanks": " \u2003 ",
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys, kind):
-    path = table(tmp_path / "t.csv", f"qid,label,{HOSTILE[kind]}\na,1,word\na,0,word\n")
-    for args in (
-        (),
-        ("--query", "id"),
-        ("--drop", "nothing"),
-        ("--source", "c=nothing"),
-        ("--position", "nothing"),
-    ):
-        told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
-        assert told[:-1].isprintable() and len(told) < 2000, args
+def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys):
+    for header in ("\x1b[31mred\x1b]0;t\x07", "x" * 1_000_000, "{0}{a!r}%s", " \u2003 "):
+        path = table(tmp_path / "t.csv", f"qid,label,{header}\na,1,word\na,0,word\n")
+        for args in ((), ("--query", "id"), ("--source", "c=nothing")):
+            told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
+            assert told[:-1].isprintable() and len(told) < 2000, args
 
 
 def test_numbers_of_any_array():

@@ -13,10 +13,7 @@ import polars as pl
 import pytest
 import xgboost as xgb
 
-from lambdaboost import (
-    LambdaRank,
-    Queries,
-)
+from lambdaboost import NDCG, Blend, GradientStep, GumbelRanks, LambdaRank, Queries, Scorecard, query_folds
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engine_data import queries_of
 from lambdaboost.objectives.objective import Objective
@@ -217,6 +214,26 @@ def test_an_objective_reads_positions_in_training(engine):
         train(engine, dataset(engine, position=None))
     with pytest.raises(ValueError, match="no positions here"):
         ByPosition().gradient(np.zeros(N), Q0)
+
+
+def test_containers_read_what_their_parts_read():
+    both, kept = (
+        Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
+        (LambdaRank(), GumbelRanks(LambdaRank())),
+    )
+    for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
+        assert objective.reads_positions
+        with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
+            train("lightgbm", dataset("lightgbm", position=None), objective)
+    assert not any(objective.reads_positions for objective in kept)
+
+
+def test_folds_keep_positions():
+    def curve(position):
+        params = {**LGB, "objective": ByPosition(), "metric": "None"}
+        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
+
+    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
 
 
 @BOTH

@@ -10,7 +10,7 @@ import typer
 
 from lambdaboost._installed import refusal
 from lambdaboost.cli.app import app
-from lambdaboost.cli.console import note
+from lambdaboost.cli.console import StoppedButWrote, note
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
@@ -28,14 +28,17 @@ def run(args: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
             code = command.main(words, "lambdaboost", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        note("lambdaboost: stopped, nothing written")
+    except StoppedButWrote:
         return STOPPED
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
     except Exception as error:
         if "--debug" in args:
             traceback.print_exc()
         code, message = described(error)
         note(f"error: {message}")
+    if code == STOPPED:
+        note("lambdaboost: stopped, nothing written")
     return code if isinstance(code, int) else OK
 
 

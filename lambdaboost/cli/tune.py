@@ -7,12 +7,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from typer import Option
 
 from lambdaboost._files import replacing
 from lambdaboost.cli import options as of
-from lambdaboost.cli.console import ERR, note
+from lambdaboost.cli.console import ERR, StoppedButWrote, note
 from lambdaboost.cli.measuring import check_labels
 from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
 from lambdaboost.cli.train import data_facts, read_parts
@@ -107,7 +106,7 @@ def tune(
     except Stopped as stopped:
         note(f"lambdaboost: {stopped}; {out} becomes the best so far")
         write(stopped.finish())
-        raise typer.Exit(130) from None
+        raise StoppedButWrote from None
     write(tuned)
 
 

@@ -86,7 +86,7 @@ def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, eng
 def test_every_form_of_a_table_is_the_same_data(folder, name):
     if not (folder / name).exists():
         pytest.skip("needs zstandard or pyarrow")
-    columns = columns_of("query", "grade", [read_source("clicks=ctr")], drop="title")
+    columns = columns_of("query", "grade", [read_source("clicks=ctr")], drop=["title"])
     same, other = (columns.read(folder / n) for n in ("log.csv", name))
     assert other.feature_names == same.feature_names == tuple(FEATURES)
     assert other.queries.ids.tolist() == same.queries.ids.tolist()
@@ -114,7 +114,7 @@ MISTAKES = [
     ("GIVEN --source clicks=title", "column 'title' is 'a title' in row 1 of "),
     ("GIVEN --source c=ctr --source d=ctr", "sources: column 'ctr' is given twice"),
     ("GIVEN --drop title,grade", "label: column 'grade' is given twice"),
-    ("GIVEN --drop query", "query: column 'query' is given twice"),
+    ("GIVEN --drop title --drop query", "query: column 'query' is given twice"),
     ("GIVEN --source c=grade", "label: column 'grade' is given twice"),
     ("--query grade --label grade --drop title", "query: column 'grade' is given twice"),
 ]

@@ -12,7 +12,7 @@ import pytest
 
 from lambdaboost.cli.run import OK, run
 from lambdaboost.evaluation.measure import MEASURES
-from lambdaboost.objectives.base.objective import OBJECTIVES
+from lambdaboost.objectives.objective import OBJECTIVES
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)

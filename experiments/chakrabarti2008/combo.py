@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.objective import Floats
 
 Slacks = Literal["separate", "shared"]
 

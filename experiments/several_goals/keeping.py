@@ -11,8 +11,8 @@ from experiments.several_goals.training import Scores, booster_of, data_of, figu
 from lambdaboost import Constrained, Scorecard
 from lambdaboost.datasets import Collection
 from lambdaboost.objectives import Objective
-from lambdaboost.tuning.folds import Fold, drawn_folds, joined
-from lambdaboost.tuning.keep import WEIGHTS, Kept
+from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
+from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
 
 KEEP = 0.005
 FOLDS = 5  # of the cross-validation
@@ -26,8 +26,8 @@ def trade_off(goals: Goals, weight: float) -> Objective:
 
 def sequence(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str, Scores]:
     """The tested steps in cross-validation, and the test queries by every trade-off and by `Constrained`."""
-    data = joined(parts.train, parts.valid)
-    held_out = tested(goals, drawn_folds(data, FOLDS, seed), data, rounds)
+    data = join_parts(parts.train, parts.valid)
+    held_out = tested(goals, draw_folds(data, FOLDS, seed), data, rounds)
     whole = data_of(data)
     systems = {f"{w:g}": trade_off(goals, w) for w in WEIGHTS}
     systems["Constrained"] = Constrained(*goals.objectives, keep=KEEP, reference=(1.0,))
@@ -55,9 +55,9 @@ def tested(goals: Goals, folds: tuple[Fold, ...], data: Collection, rounds: int)
     return np.array(values)
 
 
-def kept(goals: Goals, values: Scores) -> Kept:
+def kept(goals: Goals, values: Scores) -> NonInferiority:
     """What the tests say of the trade-offs that were trained."""
-    return Kept(goals.measures, KEEP, WEIGHTS[: len(values)], values, np.ones(values.shape[2]))
+    return NonInferiority(goals.measures, KEEP, WEIGHTS[: len(values)], values, np.ones(values.shape[2]))
 
 
 def chosen(goals: Goals, outcome: Mapping[str, Scores]) -> float:

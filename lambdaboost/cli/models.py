@@ -33,12 +33,12 @@ class Model:
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
         engine, columns = engine_named(self.about["engine"]), self.columns
-        n = engine.importance(self.booster).size
+        n = engine.n_features(self.booster)
         if columns.features is None and isinstance(table, LetorTable):  # which may omit the last features
             lacking = max(0, n - len(columns.feature_names(table)))
             columns = replace(columns, n_features=table.n_features + lacking)
         elif columns.features is None:
-            columns = saving.fitted_by(columns, engine, self.booster, table.names)
+            columns = saving.with_booster_features(columns, engine, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:
             raise ValueError(
                 f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns by --drop"
@@ -55,7 +55,7 @@ def read_model(path: Path, options: Columns) -> Model:
     A plain model takes the columns of a table by name if it has feature names, or if the table has the engine's own
     (Column_0, … or f0, …), else in order, without those that `options` name.
     """
-    if saving.beside(path).exists():
+    if saving.sidecar_path(path).exists():
         saved = saving.load(path)
         columns = Columns.of_record(saved.about)
         if "columns" in saved.about:
@@ -72,7 +72,7 @@ def read_model(path: Path, options: Columns) -> Model:
             raise
         raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: give one") from None
     note(
-        f"{path} has no {saving.beside(path).name}: features are found by name if it has names, else in order"
+        f"{path} has no {saving.sidecar_path(path).name}: features are found by name if it has names, else in order"
     )
     return Model(
         path, booster, replace(options, categories=engine.categories(booster)), {"engine": engine.NAME}

@@ -81,8 +81,8 @@ def columns_of(
     position: str | None = None,
     weight: str | None = None,
     document: str | None = None,
-    categorical: str | None = None,
-    drop: str | None = None,
+    categorical: list[str] | None = None,
+    drop: list[str] | None = None,
     unseen: StrEnum | None = None,
 ) -> Columns:
     """The options of columns as one value."""
@@ -92,7 +92,8 @@ def columns_of(
         sources[name] = column
     rates = [name for name, _, is_count in source or () if is_count]
     dropped, kinds = (
-        [name.strip() for name in (text or "").split(",") if name.strip()] for text in (drop, categorical)
+        [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+        for texts in (drop, categorical)
     )
     choice = None if unseen is None else str(unseen)
     return Columns(
@@ -134,9 +135,9 @@ Position = Annotated[str | None, Option(metavar="COLUMN", help=POSITION)]
 Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the weight of each row.")]
 Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
 CATEGORICAL = "Features of a table that are categories: texts or whole numbers; ranges as of --drop."
-Categorical = Annotated[str | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
+Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
 DROP = "Columns that are no features, by name or in LETOR text by number; ranges are allowed: title,134-136."
-Drop = Annotated[str | None, Option(metavar="COLUMN,…", help=DROP)]
+Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
 UNSEEN = "What a category is that training did not have; default: that of the model, else error."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]
 

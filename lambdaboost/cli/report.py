@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR, note, tell
 from lambdaboost.cli.measuring import check_labels, read_scores
@@ -55,7 +55,7 @@ def report(
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"two systems are called {twice[0]!r}: name them, as in NAME=PATH")
     if not has_matplotlib():
-        note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
+        note(f"the page has no pictures: they need matplotlib, {install_command('matplotlib')}")
     options = of.columns_of(query, label, source, position, weight, drop=drop, unseen=unseen)
     with ERR.status("measuring …"):
         models = {name: read_model(path, options) for name, path in model or ()}

@@ -21,8 +21,8 @@ from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
-from lambdaboost.saving import beside, save
-from lambdaboost.traps import remedy
+from lambdaboost.saving import save, sidecar_path
+from lambdaboost.traps import hint
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=of.parsed_by(read_objective), help=f"An objective, {of.OBJECTIVE}"
@@ -63,7 +63,7 @@ def train(
 
     Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt
     """
-    check_outputs(overwrite, [train, valid, test], out=[out, beside(out)])
+    check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
     check_suffix(out, engine)
     if early_stopping is not None and valid is None:
         raise ValueError("early-stopping watches a measure of the validation file: give --valid")
@@ -73,7 +73,7 @@ def train(
         if key in stock.RESERVED:
             raise ValueError(f"param {key} has its own option; see lambdaboost train --help")
         if key not in stock.PARAMETERS:
-            raise ValueError(f"param {key} is unknown to {stock.TITLE}: {remedy(key, stock.PARAMETERS)}")
+            raise ValueError(f"param {key} is unknown to {stock.TITLE}: {hint(key, stock.PARAMETERS)}")
     if isinstance(objective, NativeObjective):
         objective.check(engine)
     else:
@@ -124,7 +124,7 @@ def train(
     save(booster, out, objective=objective, params=params, about=about)
     note(f"trained {objective!r} in {seconds:.1f} s; {out} keeps {kept} rounds")
     if as_json:
-        print(beside(out).read_text(encoding="utf-8"), end="")
+        print(sidecar_path(out).read_text(encoding="utf-8"), end="")
     elif figures:
         print_figures(figures, {name: part.queries for name, part in parts.items()}, measures)
 

@@ -18,7 +18,7 @@ from lambdaboost.cli.train import data_facts, read_parts
 from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import NDCG
 from lambdaboost.native import read_objective
-from lambdaboost.saving import beside
+from lambdaboost.saving import sidecar_path
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search
 
@@ -77,7 +77,7 @@ def tune(
     Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --out model.txt
     """
     script = out.with_name(f"{out.name}.py")
-    check_outputs(overwrite, [train, valid, study], out=[out, beside(out), script])
+    check_outputs(overwrite, [train, valid, study], out=[out, sidecar_path(out), script])
     if study is not None:
         check_outputs(True, [train, valid], study=[study])  # which may exist, to be resumed
     engine = engine or engine_of_suffix(out)
@@ -94,14 +94,14 @@ def tune(
         tuned.save(out, about={**columns.record(), "data": data_facts(paths, parts), "seed": seed})
         with replacing(script) as file:
             file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
-        print(beside(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
+        print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
         note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script} trains it again")
 
     try:
         tuned = search(
             parts["train"], valid=parts.get("valid"), measure=measures, keep=keep, objectives=objective or None,
             engine=engine, params=dict(param or ()), settings=settings, minutes=minutes, split=split, folds=folds,
-            rounds=rounds, patience=early_stopping, study=study, workers=workers, seed=seed,
+            rounds=rounds, early_stopping_rounds=early_stopping, study=study, workers=workers, seed=seed,
         )  # fmt: skip
     except Stopped as stopped:
         note(f"lambdaboost: {stopped}; {out} becomes the best so far")

@@ -7,8 +7,8 @@ from typing import Any
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.base.objective import Objective
-from lambdaboost.objectives.kernels.no_pair import NoPair
+from lambdaboost.objectives.no_pair import NoPair
+from lambdaboost.objectives.objective import Objective
 
 
 def _of_parts(joined: Callable[[Iterable[bool]], bool], trait: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.evaluation import MEASURES, read_value
-from lambdaboost.objectives.base.objective import OBJECTIVES, Objective
+from lambdaboost.objectives.objective import OBJECTIVES, Objective
 from lambdaboost.objectives.recipes import RECIPES
 from lambdaboost.objectives.scaled import Scaled
 from lambdaboost.objectives.schedules import SCHEDULES

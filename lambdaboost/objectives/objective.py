@@ -12,16 +12,14 @@ from lambdaboost.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.no_pair import NoPair, differ_in_a_query, why_no_pair
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
 
 Floats = NDArray[np.float64]
 # λ and μ of every document; float32 where kernels give them.
 LambdaMu = tuple[NDArray[np.floating], NDArray[np.floating]]
 
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
-
-
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
@@ -87,13 +85,13 @@ class Objective(Value, registered=False):
         """Itself, or those of its parts that have no two documents to order in any of these queries."""
         if self.has_pair(q):
             return ()
-        return (NoPair(self, *why_no_pair(self.rule or PairRule(self.sources[0]), q)),)
+        return (NoPair(self, *explain_no_pair(self.rule or PairRule(self.sources[0]), q)),)
 
     def has_pair(self, q: Queries) -> bool:
         """Whether it has two documents to order in one of these queries."""
         if self.rule is not None:
             return self.rule.has_pair(q)
-        return not self.sources or any(differ_in_a_query(name, q) for name in self.sources)
+        return not self.sources or any(labels_differ(name, q) for name in self.sources)
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.
@@ -125,11 +123,11 @@ class Objective(Value, registered=False):
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
         s = q.scores(scores)
         _check_span(s, q)
-        # Its identity names the objective as long as it lives, and what is kept holds it.
+        # The id stays unique, since the cached value holds the objective.
         q.memo(("readable", id(self)), lambda: self._check_readable(q))
         lam, mu = self.lambdas(s, q, int(iteration))
-        # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0. The sums of
-        # a rule are new arrays, where −λ takes the place of λ; what a `lambdas` of your own returns may be kept there.
+        # Each pass over the documents counts. 0 − λ is never −0. The sums of a rule are new arrays, in which −λ
+        # replaces λ; the arrays that another `lambdas` returns may be its own.
         of_rule = type(self).lambdas is Objective.lambdas
         grad = np.subtract(0.0, lam, out=lam if of_rule else None).astype(np.float32, copy=False)
         hess = mu.astype(np.float32, copy=False)

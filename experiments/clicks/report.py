@@ -130,7 +130,9 @@ def remedies(results: Results) -> str:
         for row, name in zip(rows, systems, strict=True):
             mean = f"{100 * _mean(figures[name]):.2f}" if name in figures else "–"
             row.append(marked(mean, found[name][0]) if name in found else mean)
-    caption = "–: no such curve, or too few clicks to estimate it in every fold. ▲ better, ▼ worse than clicks as labels. "
+    caption = (
+        "–: no such curve, or too few clicks for it in every fold. ▲ better, ▼ worse than clicks as labels. "
+    )
     return table(["", *results.users], rows, caption + RULE.format("the rankers of a column"))
 
 

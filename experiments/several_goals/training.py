@@ -41,7 +41,7 @@ OBJECTIVES: Mapping[str, Callable[..., dict[str, Objective]]] = {
 PARTS = (*OBJECTIVES, CONDITIONED)
 
 Scores = NDArray[np.float64]
-Outcome = dict[str, Scores]
+Outcome = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,8 @@ def cost_derivatives(differences: ArrayLike, objective: RankNet | LambdaRank | S
     if isinstance(objective, RankNet):
         return lam[::2]
     pair, measure = Queries([1, 0], sizes=[2]), objective.metric
-    return lam[::2] / (measure([1.0, 0.0], pair) - measure([0.0, 1.0], pair))
+    swap = measure([1.0, 0.0], pair) - measure([0.0, 1.0], pair)
+    return np.asarray(lam[::2] / swap, dtype=np.float64)
 
 
 def pair_parts(objective: Objective, iteration: int = 0) -> Parts:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, get_args
@@ -155,16 +155,10 @@ def check_number(
     return int(x) if x.is_integer() else x
 
 
-def check_tuple(name: str, value: Any, such_as: str) -> tuple[Any, ...]:
-    """A tuple, list or other iterable of several values as a tuple.
-
-    >>> check_tuple("within", "relevance", "('relevance',)")
-    Traceback (most recent call last):
-    TypeError: within is 'relevance': give a tuple such as ('relevance',)
-    """
-    if isinstance(value, str) or not isinstance(value, Iterable):
+def check_tuple(name: str, value: object, such_as: str) -> None:
+    """Raise where `value` is no tuple; fields of a `Value` that are given lists or arrays hold tuples."""
+    if not isinstance(value, tuple):
         raise TypeError(f"{name} is {value!r}: give a tuple such as {such_as}")
-    return tuple(value)
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:

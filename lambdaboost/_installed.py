@@ -29,16 +29,14 @@ def package(name: str) -> Any:
         if error.name != name:
             raise
         raise ModuleNotFoundError(
-            f"{TITLES.get(name, name)} is not installed: {remedy(name)}", name=name
+            f"{TITLES.get(name, name)} is not installed: {install_command(name)}", name=name
         ) from None
 
 
-def remedy(name: str) -> str:
+def install_command(name: str) -> str:
     """The command that installs a library, in a version that lambdaboost supports.
 
-    It names the library itself, for lambdaboost is on no package index; `xgboost-cpu` is XGBoost too.
-
-    >>> remedy("optuna")
+    >>> install_command("optuna")
     "pip install 'optuna>=4'"
     """
     wanted = next((one for one in requires("lambdaboost") or () if re.match(rf"{name}\b(?!-)", one)), name)

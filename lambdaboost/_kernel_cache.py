@@ -52,8 +52,7 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None if no folder has it."""
-        carried = shipped()
-        for folder in (*folders(), *([] if carried is None else [carried])):
+        for folder in (*folders(), *shipped()):
             if folder.is_dir() and self._known():
                 found = self._files(folder).load_overload(sig, target_context)
                 if found is not None:
@@ -157,13 +156,10 @@ def folders() -> tuple[Path, ...]:
     return () if name is None else tuple(root / name for root in _roots())
 
 
-@cache
-def shipped() -> Path | None:
-    """The folder of a platform wheel with kernels for this processor; None if there is none."""
-    target, name = shipped_target(), _folder_name()
-    if target is None or name is None or not (SHIPPED / name).is_dir():
-        return None
-    return SHIPPED / name
+def shipped() -> tuple[Path, ...]:
+    """The folder of a platform wheel with kernels for this processor, if there is one."""
+    name = _folder_name()
+    return () if name is None or shipped_target() is None else (SHIPPED / name,)
 
 
 @cache
@@ -205,6 +201,7 @@ def _roots() -> list[Path]:
     return [*kept, user / installed] if user.is_absolute() else kept
 
 
+@cache
 def _folder_name() -> str | None:
     """A name for interpreter, Numba and sources; None if the sources are not files, as in a zip archive."""
     sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))

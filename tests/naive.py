@@ -7,6 +7,8 @@ from functools import lru_cache
 import naive_measures
 import numpy as np
 
+from lambdaboost import CNDCG, NDCG, Blend
+
 NO_CUTOFF = 10**9
 
 
@@ -25,19 +27,15 @@ def discount(r, k=None):
 
 
 def exponential(l):
-    return 0.0 if math.isnan(l) else 2.0**l - 1
+    return naive_measures.gain(NDCG(), l)
 
 
 def click_gain(c):
-    return 0.0 if math.isnan(c) else 2.0 ** (4 * c) - 1
+    return naive_measures.gain(CNDCG(), c)
 
 
 def ideal_dcg(gains, k=None):
-    return sum(g * discount(r, k) for r, g in enumerate(sorted(gains, reverse=True), start=1))
-
-
-def dcg(gains, order_ranks, k=None):
-    return sum(g * discount(r, k) for g, r in zip(gains, order_ranks, strict=True))
+    return naive_measures.dcg(sorted(gains, reverse=True), k)
 
 
 def swap_ndcg(gains, r, i, j, k=None):
@@ -66,7 +64,7 @@ def swap(measure, scores, labels, i, j):
 
 @lru_cache(100_000)
 def _measured(measure, scores, labels):
-    return naive_measures.NAIVE[type(measure)](measure, scores, labels)
+    return naive_measures.of_list(measure, scores, labels)
 
 
 def sigmoid(x):
@@ -143,9 +141,60 @@ def sigmoid_local(scores, relevance, k=None, center=0.0, gain=exponential):
 
 
 def by_swap(measure, scores, relevance, force=logistic, up=None):
-    """LambdaRank of any measure, or SigmoidLocal with force=local."""
-    s, y = [float(x) for x in scores], [float(l) for l in relevance]
-    return pair_rule(scores, graded_pairs(y), lambda i, j: swap(measure, s, y, i, j), force, up)
+    """LambdaRank of any measure, or SigmoidLocal with force=local; documents that tie in score have different ranks."""
+    s, y, by_rank = (
+        [float(x) for x in scores],
+        [float(l) for l in relevance],
+        [-float(r) for r in ranks(scores)],
+    )
+    return pair_rule(s, graded_pairs(y), lambda i, j: swap(measure, by_rank, y, i, j), force, up)
+
+
+def of_documents(objective, scores, labels, rows):
+    """λ and μ of some documents of one query, each against all others: for lists too long for all their pairs.
+
+    The objective is a rule of pairs, as its `rule` says, or a `Blend` of two.
+    """
+    if isinstance(objective, Blend):
+        parts = [of_documents(part, scores, labels, rows) for part in objective.parts]
+        return tuple((1 - objective.weight) * a + objective.weight * b for a, b in zip(*parts, strict=True))
+    rule, n, l = objective.rule, len(scores), labels[objective.rule.source]
+    rank = np.empty(n, dtype=int)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
+    lam, mu = np.zeros(len(rows)), np.zeros(len(rows))
+    for at, i in enumerate(rows):
+        side = np.nan_to_num(np.sign(l[i] - l))  # 1 where it should be above
+        if rule.skip_zero:
+            side *= (l[i] != 0) & (l != 0)
+        for name in rule.within:
+            side *= (labels[name][i] == labels[name]) | np.isnan(labels[name]).all()
+        w = np.abs(side) * swaps_of(rule.metric, rank, l, i, np.flatnonzero(side))
+        with np.errstate(over="ignore"):
+            x = rule.sigma * side * (scores[i] - scores) + rule.center
+            rho, rest = 1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))
+        lam[at] = rule.sigma * (side * w * rho * (rule.logistic + rule.local * rest)).sum()
+        mu[at] = rule.sigma**2 * (w * rho * rest * (rule.logistic + rule.local * (rest - rho))).sum()
+    return lam, mu
+
+
+def swaps_of(metric, rank, labels, i, others):
+    """What swapping a document with each other one is worth, (n,)."""
+    if metric is None:
+        return 1.0
+    if isinstance(metric, NDCG | CNDCG):
+        gains = gains_of(metric, tuple(labels))
+        discounts = np.where(rank <= (metric.k or NO_CUTOFF), 1 / np.log2(1.0 + rank), 0)
+        ideal = -np.sort(-gains) @ -np.sort(-discounts)
+        return np.abs((gains[i] - gains) * (discounts[i] - discounts)) / (ideal or np.inf)
+    w, by_rank, y = np.zeros(rank.size), -rank.astype(float), labels.tolist()
+    for j in others:
+        w[j] = swap(metric, by_rank, y, i, j)
+    return w
+
+
+@lru_cache(4)
+def gains_of(metric, labels):
+    return np.array([naive_measures.gain(metric, l) for l in labels])
 
 
 def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None, zeros="label"):

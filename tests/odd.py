@@ -1,26 +1,17 @@
-"""Queries of odd shapes by the thousand, and the float64 reference of `naive.py` in arrays, so that thousands are fast.
-
-A `Batch` holds queries of one length n: each figure is an array (queries, n). Inside the reference documents stand in
-rank order, so that rank r is column r − 1, and a matrix over pairs is (queries, n, n).
-"""
+"""Queries of odd shapes by the thousand, and λ and μ on them held to the references of `rules` and `naive`."""
 
 from dataclasses import dataclass
 
+import naive
 import numpy as np
+from rules import RULES
 
 from lambdaboost import (
     CNDCG,
-    ERR,
-    MAP,
-    MRR,
     NDCG,
-    WTA,
-    Blend,
     ClickTier,
-    GradientStep,
     LambdaRank,
     PairAccuracy,
-    Precision,
     Queries,
     RankNet,
     SigmoidLocal,
@@ -30,29 +21,13 @@ from lambdaboost import (
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 SIZES = {1: 80, 2: 130, 3: 130, 4: 100, 5: 100, 7: 100, 8: 80, 10: 80, 12: 60, 16: 40, 17: 40, 24: 20, 31: 10, 32: 10,
          33: 8, 40: 5, 65: 4, 130: 2, 257: 1}  # fmt: skip  # lengths of a thousand queries
-LONGEST_SWAPPED = 65  # documents of a query whose every swap is measured: n² rankings of n documents
-LONGEST_COUNTED = 12  # and whose every pair is counted in each
-OBJECTIVES = (
-    LambdaRank(),
-    LambdaRank(sigma=2.5),
-    LambdaRank(NDCG(k=3)),
-    LambdaRank(CNDCG()),
-    LambdaRank(MAP()),
-    LambdaRank(MAP(threshold=2)),
-    LambdaRank(MRR(k=5)),
-    LambdaRank(ERR(max_grade=5)),
-    LambdaRank(WTA()),
-    LambdaRank(Precision(k=5, threshold=2)),
-    LambdaRank(PairAccuracy()),
-    SigmoidLocal(),
-    SigmoidLocal(NDCG(k=3), center=-0.7),
-    ClickTier(),
-    ClickTier(zeros="missing"),
-    ClickTier(CNDCG(k=4), "fresh", ("relevance", "clicks")),
-    graded(),
-    RankNet(),
-    GradientStep(LambdaRank()),
-)
+LONGEST = {
+    PairAccuracy: 7,
+    NDCG: 130,
+    CNDCG: 130,
+}  # documents of a query that its reference takes, by the measure
+LONGEST_SWAPPED = 17  # and where every swap is measured
+SOURCES = {"relevance", "clicks", "fresh"}
 LONG_OBJECTIVES = {  # with the documents of the list
     LambdaRank(): 100_000,
     LambdaRank(NDCG(k=10)): 10_000,
@@ -67,27 +42,20 @@ SAMPLED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Queries of one length: scores and labels by source, each (queries, n)."""
-
-    scores: np.ndarray
-    labels: dict[str, np.ndarray]
+def longest(rule):
+    """The longest query that the reference of a rule takes."""
+    return LONGEST.get(type(getattr(rule.objective, "metric", NDCG())), LONGEST_SWAPPED)
 
 
 # Drawing.
 
 
 def drawn(rng, count, n):
-    """Queries whose scores and labels are odd in ways drawn for each query by itself."""
-    return Batch(
-        _scores(rng, count, n),
-        {
-            "relevance": _labels(rng, count, n, grades=True),
-            "clicks": _labels(rng, count, n, grades=False),
-            "fresh": _labels(rng, count, n, grades=False),
-        },
-    )
+    """Scores and labels by source of `count` queries of one length, (count, n), each odd in ways of its own."""
+    labels = {
+        name: _labels(rng, count, n, grades=name == "relevance") for name in ("relevance", "clicks", "fresh")
+    }
+    return _scores(rng, count, n), labels
 
 
 def _scores(rng, count, n):
@@ -123,244 +91,30 @@ def _labels(rng, count, n, grades):
     return labels.astype(np.float32).astype(float)  # as Queries keeps them
 
 
-def thousands(seed, queries):
-    """`queries` drawn queries, a thousand at a time: lists of batches."""
-    rng = np.random.default_rng(seed)
-    for _ in range(queries // sum(SIZES.values())):
-        yield [drawn(rng, count, n) for n, count in SIZES.items()]
-
-
-# One set of queries from batches, in a drawn order, and back.
-
-
-def together(batches, seed=0):
-    """Scores and Queries of all batches, short and long ones mixed, and the rows of each batch in them."""
-    sizes = np.concatenate([np.full(len(b.scores), b.scores.shape[1]) for b in batches])
-    order = np.random.default_rng(seed).permutation(sizes.size)
-    ends = np.cumsum(sizes[order])
-    first = np.empty(sizes.size, dtype=np.int64)
-    first[order] = ends - sizes[order]
-    rows, done = [], 0
-    for b in batches:
-        count, n = b.scores.shape
-        rows.append(first[done : done + count, None] + np.arange(n))
-        done += count
-
-    def placed(figures):
-        flat = np.empty(ends[-1])
-        for at, figure in zip(rows, figures, strict=True):
-            flat[at] = figure
-        return flat
-
-    labels = {name: placed([b.labels[name] for b in batches]) for name in batches[0].labels}
-    q = Queries(labels.pop("relevance"), sizes=sizes[order], **labels)
-    return placed([b.scores for b in batches]), q, rows
-
-
-# The reference.
-
-
-def sigmoid(x):
-    """1/(1 + e^x)."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(x))
-
-
-def logistic(o, sigma=1.0):
-    """σρ and σ²ρ(1 − ρ) (2011, eq. 3)."""
-    rho = sigmoid(sigma * o)
-    return sigma * rho, sigma**2 * rho * sigmoid(-sigma * o)
-
-
-def local(o, center=0.0):
-    """t/(1+t)² and t(t−1)/(1+t)³ at t = e^{o+c} (2011, eqs. 14 and after 16)."""
-    x = o + center
-    slope = sigmoid(x) * sigmoid(-x)
-    return slope, slope * np.tanh(x / 2)
-
-
-def reference(objective, batch):
-    """λ and μ, each (queries, n), or None where the queries are too long for it."""
-    if isinstance(objective, Blend):
-        first, second = reference(objective.first, batch), reference(objective.second, batch)
-        w = objective.weight(0) if callable(objective.weight) else objective.weight
-        return tuple((1 - w) * a + w * b for a, b in zip(first, second, strict=True))
-    if isinstance(objective, GradientStep):
-        lam, _ = reference(objective.objective, batch)
-        has = np.any([~np.isnan(batch.labels[name]) for name in objective.sources], axis=0)
-        n = np.maximum(has.sum(axis=1, keepdims=True), 1)
-        mean = (lam * has).sum(axis=1, keepdims=True) / n
-        spread = np.sqrt((has * (lam - mean) ** 2).sum(axis=1, keepdims=True) / n)
-        return lam / np.where(spread >= np.finfo(np.float32).tiny, spread, 1), np.ones_like(lam)
-    if longest(objective) < batch.scores.shape[1]:
-        return None
-    order = np.argsort(-batch.scores, axis=1, kind="stable")
-    s = np.take_along_axis(batch.scores, order, axis=1)
-    labels = {name: np.take_along_axis(l, order, axis=1) for name, l in batch.labels.items()}
-    o = s[:, :, None] - s[:, None, :]
-    force, curvature = _force(objective)(o)
-    w = _pairs(objective, labels) * _worth(objective, labels)
-    lam, mu = np.empty_like(s), np.empty_like(s)
-    pulls, bends = w * force, w * curvature
-    np.put_along_axis(lam, order, pulls.sum(axis=2) - pulls.sum(axis=1), axis=1)
-    np.put_along_axis(mu, order, bends.sum(axis=2) + bends.sum(axis=1), axis=1)
-    return lam, mu
-
-
-def longest(objective):
-    """The longest query that the reference takes."""
-    metric = getattr(objective, "metric", NDCG())
-    if isinstance(metric, NDCG | CNDCG):
-        return 10**4
-    return LONGEST_COUNTED if isinstance(metric, PairAccuracy) else LONGEST_SWAPPED
-
-
-def _force(objective):
-    if isinstance(objective, SigmoidLocal):
-        return lambda o: local(o, objective.center)
-    return lambda o: logistic(o, objective.sigma)
-
-
-def _source(objective):
-    return "relevance" if isinstance(objective, RankNet) else objective.sources[0]
-
-
-def _pairs(objective, labels):
-    """Whether i should stand above j: a missing label compares false and is in no pair."""
-    if not isinstance(objective, ClickTier):
-        l = labels[_source(objective)]
-        return l[:, :, None] > l[:, None, :]
-    c = labels[objective.source]
-    pairs = c[:, :, None] > c[:, None, :]
-    if objective.zeros == "missing":
-        pairs &= (c[:, :, None] != 0) & (c[:, None, :] != 0)
-    for name in objective.within:
-        tier = _tier(labels[name])
-        pairs &= tier[:, :, None] == tier[:, None, :]
-    return pairs
-
-
-def _tier(labels):
-    """The labels of a tier above, in which all documents tie where none has one."""
-    return np.where(np.isnan(labels).all(axis=-1, keepdims=True), 0.0, labels)
-
-
-def _worth(objective, labels):
-    """|Z(now) − Z(i and j swapped)| of each pair."""
-    if isinstance(objective, RankNet):
-        return 1.0
-    metric, l = objective.metric, labels[objective.metric.source]
-    return _worth_ndcg(metric, l) if isinstance(metric, NDCG | CNDCG) else _worth_by_swapping(metric, l)
-
-
-def gain_of(metric, l):
-    """2^l − 1, or 2^{4c} − 1; 0 for a missing label."""
-    return np.nan_to_num(2.0 ** (metric.scale * l if isinstance(metric, CNDCG) else l) - 1)
-
-
-def discounts_of(n, k):
-    """D(r) = 1/log2(1 + r), 0 past k."""
-    r = np.arange(1, n + 1)
-    return np.where(r <= (k or n), 1 / np.log2(1.0 + r), 0.0)
-
-
-def _worth_ndcg(metric, l):
-    g, d = gain_of(metric, l), discounts_of(l.shape[1], metric.k)
-    ideal = -np.sort(-g, axis=1) @ d
-    worth = np.abs((g[:, :, None] - g[:, None, :]) * (d[:, None] - d[None, :]))
-    return worth / np.where(ideal > 0, ideal, np.inf)[:, None, None]
-
-
-def _worth_by_swapping(metric, l):
-    """Every ranking with two documents swapped, measured."""
-    count, n = l.shape
-    worth = np.empty((count, n, n))
-    i, j = np.indices((n, n)).reshape(2, -1)
-    swaps = np.tile(np.arange(n), (n * n, 1))
-    swaps[np.arange(n * n), i], swaps[np.arange(n * n), j] = j, i
-    step = max(1, 200_000 // n**3)
-    for a in range(0, count, step):
-        some = l[a : a + step]
-        now = _measured(metric, some)
-        worth[a : a + step] = np.abs(now[:, None] - _measured(metric, some[:, swaps])).reshape(-1, n, n)
-    # Two equal measures differ in their last digit: a query of swaps worth nothing would seem to have forces.
-    return np.where(worth > 1e-14, worth, 0)
-
-
-def _measured(metric, l):
-    """The measure of labels in rank order, along the last axis; NaN where it is undefined."""
-    n = l.shape[-1]
-    r = np.arange(1, n + 1)
-    if isinstance(metric, PairAccuracy):
-        above = l[..., :, None] > l[..., None, :]
-        right, pairs = np.triu(above).sum(axis=(-1, -2)), above.sum(axis=(-1, -2))
-        return np.where(pairs > 0, right / np.maximum(pairs, 1), np.nan)
-    if isinstance(metric, ERR):
-        satisfies = np.nan_to_num(2.0**l - 1) / 2.0**metric.max_grade
-        reading = np.cumprod(np.concatenate([np.ones((*l.shape[:-1], 1)), 1 - satisfies[..., :-1]], -1), -1)
-        value = (reading * satisfies / r * (r <= (metric.k or n))).sum(axis=-1)
-        return np.where(satisfies.max(axis=-1) > 0, value, np.nan)
-    hit = l >= metric.threshold
-    if isinstance(metric, MAP):
-        value = (hit * np.cumsum(hit, axis=-1) / r).sum(axis=-1) / np.maximum(hit.sum(axis=-1), 1)
-    elif isinstance(metric, MRR):
-        value = (hit / r * (r <= (metric.k or n))).max(axis=-1)
-    else:  # WTA is Precision@1
-        k = metric.k if isinstance(metric, Precision) else 1
-        value = (hit * (r <= k)).sum(axis=-1) / k
-    return np.where(hit.any(axis=-1), value, np.nan)
-
-
-# A list too long for all its pairs: some documents, each against all others.
+def thousand(rng):
+    """A thousand drawn queries, short and long ones mixed: their scores, and labels by source."""
+    queries = []
+    for n, count in SIZES.items():
+        scores, labels = drawn(rng, count, n)
+        queries += [(scores[i], {name: of[i] for name, of in labels.items()}) for i in range(count)]
+    return [queries[i] for i in rng.permutation(len(queries))]
 
 
 def long_list(seed, n):
     """One query of n documents, odd as the short ones are, with whole grades: hundreds of them go pair by pair."""
-    batch = drawn(np.random.default_rng(seed), 1, n)
-    return Batch(batch.scores, batch.labels | {"relevance": np.floor(batch.labels["relevance"])})
+    scores, labels = drawn(np.random.default_rng(seed), 1, n)
+    labels = {name: of[0] for name, of in labels.items()}
+    return scores[0], labels | {"relevance": np.floor(labels["relevance"])}
 
 
-def reference_of(objective, batch, documents):
-    """λ and μ of some documents of one query."""
-    if isinstance(objective, Blend):
-        w = objective.weight(0) if callable(objective.weight) else objective.weight
-        parts = [reference_of(one, batch, documents) for one in (objective.first, objective.second)]
-        return tuple((1 - w) * a + w * b for a, b in zip(*parts, strict=True))
-    s, labels = batch.scores[0], {name: l[0] for name, l in batch.labels.items()}
-    rank = np.empty(s.size, dtype=np.int64)
-    rank[np.argsort(-s, kind="stable")] = np.arange(s.size)
-    lam, mu = np.empty(len(documents)), np.empty(len(documents))
-    for at, i in enumerate(documents):
-        side = _side(objective, labels, i)
-        w = np.abs(side) * _worth_of(objective, labels, rank, i)
-        force, curvature = _force(objective)(side * (s[i] - s))
-        lam[at], mu[at] = (side * w * force).sum(), (w * curvature).sum()
-    return lam, mu
+def together(queries):
+    """All in one: scores and `Queries`."""
+    scores, labels = zip(*queries, strict=True)
+    joined = {name: np.concatenate([of[name] for of in labels]) for name in labels[0]}
+    return np.concatenate(scores), Queries(joined.pop("relevance"), sizes=[s.size for s in scores], **joined)
 
 
-def _side(objective, labels, i):
-    """+1 where i should stand above, −1 where below, 0 where there is no pair."""
-    l = labels[_source(objective)]
-    side = (l[i] > l).astype(float) - (l[i] < l)
-    if isinstance(objective, ClickTier):
-        if objective.zeros == "missing":
-            side *= (l[i] != 0) & (l != 0)
-        for name in objective.within:
-            tier = _tier(labels[name])
-            side *= tier[i] == tier
-    return side
-
-
-def _worth_of(objective, labels, rank, i):
-    if isinstance(objective, RankNet):
-        return 1.0
-    metric = objective.metric
-    g, d = gain_of(metric, labels[metric.source]), discounts_of(rank.size, metric.k)
-    ideal = -np.sort(-g) @ d
-    return np.abs((g[i] - g) * (d[rank[i]] - d[rank])) / (ideal or np.inf)
-
-
-# Holding results to it.
+# Holding results to the references.
 
 
 @dataclass
@@ -373,49 +127,48 @@ class Checked:
     wrong: int = 0
     not_finite: int = 0
 
-    def add(self, got, expected, tolerance=1e-5):
-        """Compare λ and μ, each (queries, n), with the reference.
+    def add(self, got, expected, largest=(0.0, 0.0), tolerance=1e-5):
+        """Compare λ and μ of a query with the reference.
 
-        Within `tolerance` of the query's largest |λ|, and of its largest |λ| or |μ|: small figures are sums of larger
+        Within `tolerance` of the query's `largest` |λ|, or of its largest |λ| or |μ|: small figures are sums of larger
         ones, and a μ that is far smaller than λ is the difference of forces next to 1 or, in `SigmoidLocal`, to 0.
         """
-        lam, mu = (np.abs(e).max(axis=-1, keepdims=True) for e in expected)
-        right = np.ones(got[0].shape[0], dtype=bool)
-        finite = right.copy()
-        for g, e, scale in zip(got, expected, (lam, np.maximum(lam, mu)), strict=True):
-            finite &= np.isfinite(g).all(axis=-1)
+        lam, mu = (max(np.abs(e).max(), most) for e, most in zip(expected, largest, strict=True))
+        right = finite = True
+        for g, e, scale in zip(got, expected, (lam, max(lam, mu)), strict=True):
+            finite &= bool(np.isfinite(g).all())
             # A swap that was measured twice and subtracted is right to float64's last digits of the measure only.
-            apart = np.maximum(np.abs(np.nan_to_num(g) - e) - 1e-15 * (e != 0), 0) / np.maximum(scale, 1e-30)
-            self.worst = max(self.worst, float(apart.max()))
-            right &= (apart <= tolerance).all(axis=-1)
-        self.queries += right.size
-        self.documents += got[0].size
-        self.wrong += int((~right).sum())
-        self.not_finite += int((~finite).sum())
+            apart = np.maximum(np.abs(np.nan_to_num(g) - e) - 1e-15 * (e != 0), 0).max() / max(scale, 1e-30)
+            self.worst = max(self.worst, float(apart))
+            right &= bool(apart <= tolerance)
+        self.queries += 1
+        self.documents += len(got[0])
+        self.wrong += not right
+        self.not_finite += not finite
 
 
-def check_thousand(objective, batches, into):
-    """Hold the gradient of some batches, all in one `Queries`, to the reference."""
-    scores, q, rows = together(batches)
-    grad, hess = objective.gradient(scores, q)
-    for batch, at in zip(batches, rows, strict=True):
-        expected = reference(objective, batch)
-        if expected is None:
-            into.not_finite += int((~np.isfinite(grad[at] + hess[at])).any(axis=-1).sum())
+def check_queries(rule, queries, into):
+    """Hold the gradient of some queries, all in one `Queries`, to the reference."""
+    scores, q = together(queries)
+    grad, hess = rule.objective.gradient(scores, q)
+    for (s, labels), a, b in zip(queries, q.offsets, q.offsets[1:], strict=False):
+        if s.size <= longest(rule):
+            into.add((-grad[a:b], hess[a:b]), rule.reference(s, labels, 0))
         else:
-            into.add((-grad[at], hess[at]), expected)
+            into.not_finite += not np.isfinite(grad[a:b] + hess[a:b]).all()
 
 
-def check_long(objective, batch, into):
+def check_long(objective, query, into):
     """Hold some documents of a long list to the reference, by the largest figures of the whole list."""
-    scores, q, _ = together([batch])
+    scores, q = together([query])
     grad, hess = objective.gradient(scores, q)
     n = scores.size
     some = np.unique([0, n - 1, *np.random.default_rng(1).integers(0, n, SAMPLED), np.abs(grad).argmax()])
-    expected = reference_of(objective, batch, some)
-    largest = np.abs(grad).max(), np.abs(hess).max()
-    into.add(
-        (np.append(-grad[some], largest[0])[None], np.append(hess[some], largest[1])[None]),
-        tuple(np.append(e, l)[None] for e, l in zip(expected, largest, strict=True)),
-    )
-    into.not_finite += int(not (np.isfinite(grad).all() and np.isfinite(hess).all()))
+    expected = naive.of_documents(objective, *query, some)
+    into.add((-grad[some], hess[some]), expected, (np.abs(grad).max(), np.abs(hess).max()))
+    into.not_finite += not (np.isfinite(grad).all() and np.isfinite(hess).all())
+
+
+CHECKED = [
+    rule for rule in RULES if set(rule.objective.sources) <= SOURCES and not rule.objective.reads_positions
+]

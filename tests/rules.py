@@ -110,18 +110,6 @@ def _swap(metric, **limits):
     return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **limits)
 
 
-def _swap_of_ranks(s, y, m):
-    """Spearman's swaps: documents that tie in score have the ranks of the current order, not their average."""
-    scores, labels, r = [float(x) for x in s], [float(l) for l in y["relevance"]], naive.ranks(s)
-    by_rank = [-float(rank) for rank in r]
-    return naive.pair_rule(
-        scores,
-        naive.graded_pairs(labels),
-        lambda i, j: naive.swap(Spearman(), by_rank, labels, i, j),
-        naive.logistic,
-    )
-
-
 def _local_swap(metric, center, **limits):
     """SigmoidLocal by what swaps are worth in a measure."""
     return Rule(
@@ -184,7 +172,7 @@ RULES = [
     _swap(WTA()),
     _swap(Precision(k=5, threshold=2)),
     _swap(PairAccuracy()),
-    Rule(LambdaRank(Spearman()), _swap_of_ranks),
+    _swap(Spearman()),
     _local_swap(MAP(), 0.0),
     _local_swap(ERR(k=10, max_grade=5), 0.5, highest=5),
     _local_swap(PairAccuracy(), -0.7),
@@ -367,7 +355,7 @@ COMBINED = [
             [_GRADES, _CLICKS, _PAIRS], lambda parts, s, q, m: [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
         ),
     ),
-    Whole(Blend(*BOTH, Scaled((0.8, 0.2))), _combined([_GRADES, _CLICKS], lambda *_: [0.8, 0.2])),
+    Whole(Scorecard(BOTH, Scaled((0.8, 0.2))), _combined([_GRADES, _CLICKS], lambda *_: [0.8, 0.2])),
     Whole(
         Constrained(LambdaRank(), LambdaRank(CNDCG(k=5)), keep=0.6, reference=_OWN),
         _combined([_GRADES, _RATES], _kept),
@@ -377,10 +365,6 @@ COMBINED = [
         GradientStep(Scorecard((LambdaRank(), SigmoidLocal()), Scaled((0.5, 0.5)))),
         lambda s, q, m: _by_query_steps(_combined([_GRADES, _LOCAL], lambda *_: [0.5, 0.5])(s, q, m), q),
         tolerance=1e-4,
-    ),
-    Whole(
-        GradientStep(LambdaRank(), "all"),
-        lambda s, q, m: (naive.gradient_step(_GRADES(s, q, m)[0], q.relevance)[0], np.ones(len(s))),
     ),
     Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice")),
 ]

@@ -72,8 +72,8 @@ def test_without_any_level(objective):
 
 
 CUT = [measure for measure in MEASURES.values() if "k" in measure.__dataclass_fields__]
-EACH = [measure() for measure in MEASURES.values() if measure not in CUT]
-EACH += [measure(k=k) for measure in CUT for k in drawn.EDGES]
+EACH = [naive_measures.instance(measure) for measure in MEASURES.values() if measure not in CUT]
+EACH += [naive_measures.instance(measure, k=k) for measure in CUT for k in drawn.EDGES]
 
 
 @pytest.mark.parametrize("measure", EACH, ids=repr)

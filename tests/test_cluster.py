@@ -12,7 +12,6 @@ from lambdaboost.traps import Case, refuse_traps
 @pytest.mark.parametrize(
     "objective",
     [
-        GradientStep(RankNet(), "all"),
         Constrained(LambdaRank(), RankNet(), reference=(0.5,)),
         GradientStep(Scorecard((LambdaRank(), RankNet()), Scaled((0.5, 0.5)))),
     ],
@@ -37,4 +36,6 @@ def test_lightgbms_workers_are_counted(network):
     booster.params |= network
     q = queries_of(booster.train_set)
     with pytest.raises(ValueError, match="no worker has all of them"):
-        refuse_traps(Case.of(booster, GradientStep(RankNet(), "all"), None, q, 0, 1.0))
+        refuse_traps(
+            Case.of(booster, Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5))), None, q, 0, 1.0)
+        )

@@ -11,23 +11,17 @@ from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
-    ClickTier,
     Constrained,
     GradientStep,
     LambdaRank,
-    ListNet,
     Queries,
     RankNet,
     Scaled,
-    Scorecard,
     SigmoidLocal,
-    load,
 )
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
-from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.objectives import parse
+from lambdaboost.datasets import web_search_log
 from lambdaboost.traps import refuse_sums_over_all
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
@@ -102,14 +96,6 @@ def test_all_weight_on_one_side_is_that_side():
     np.testing.assert_allclose(hess, of_hess * clicks[1], rtol=1e-5, atol=1e-8)
 
 
-def test_several_to_raise_are_a_scorecard():
-    both = Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
-    several = Constrained(GRADES, both, reference=(0.5,))
-    assert parse(repr(several)) == several
-    assert Constrained(GRADES, both, reference=[0.5]) == several
-    assert Constrained(GRADES, both, reference=np.array([0.5])) == several
-
-
 def test_what_parts_are_flows_through():
     assert Constrained(GRADES, SigmoidLocal(), reference=(0.5,)).curvature_changes_sign
     assert KEPT.sources == ("relevance", "clicks") and KEPT.measure == NDCG(5)
@@ -129,17 +115,6 @@ def test_rankers_train_it():
     assert ranker.objective_ == KEPT and ranker.booster_.num_trees() == 6
     other = lb_xgboost.LambdaRanker(**more, n_jobs=1).fit(frame, Q.relevance)
     assert other.get_booster().num_boosted_rounds() == 6
-
-
-@ENGINE
-def test_the_command_line_trains_it(tmp_path, engine):
-    clicks = np.round(200 * Q.labels["clicks"])
-    write_letor(tmp_path / "train", Collection(np.column_stack([X, clicks]).astype(np.float32), Q))
-    command = (
-        f"train {tmp_path}/train --out {tmp_path}/model --rounds 4 --engine {engine} --source clicks=17:rate"
-    )
-    assert run([*command.split(), "--objective", repr(KEPT)]) == 0
-    assert load(tmp_path / "model").about["objective"] == repr(KEPT)
 
 
 def test_stock_engines_take_a_reference():
@@ -218,46 +193,6 @@ def test_queries_without_labels_do_not_dilute():
 
 
 # What is refused.
-
-
-@pytest.mark.parametrize(
-    ("error", "message", "make"),
-    [
-        (ValueError, "keep is 0: give a finite number > 0", lambda: Constrained(GRADES, CLICKS, keep=0)),
-        (ValueError, "keep is 1: give a number below 1", lambda: Constrained(GRADES, CLICKS, keep=1)),
-        (ValueError, "keep is -0.1", lambda: Constrained(GRADES, CLICKS, keep=-0.1)),
-        (ValueError, "keep is 1.5", lambda: Constrained(GRADES, CLICKS, keep=1.5)),
-        (TypeError, "keep is '1%': give a number", lambda: Constrained(GRADES, CLICKS, keep="1%")),
-        (TypeError, "primary is 3, expected an objective", lambda: Constrained(3, CLICKS)),
-        (TypeError, "raise_ is 'clicks', expected an objective", lambda: Constrained(GRADES, "clicks")),
-        (
-            TypeError,
-            r"raise_ is \(LambdaRank.*expected an objective",
-            lambda: Constrained(GRADES, (CLICKS, CLICKS)),
-        ),
-        (TypeError, "raises no single measure", lambda: Constrained(ListNet(), CLICKS)),
-        (ValueError, r"first is Constrained.* part of another", lambda: Blend(KEPT, CLICKS, 0.5)),
-        (ValueError, r"objectives\[1\] is Constr", lambda: Scorecard((CLICKS, KEPT), Scaled((1, 1)))),
-        (ValueError, r"objectives\[0\] is Grad", lambda: Scorecard((GradientStep(KEPT),), (1,))),
-        (ValueError, "primary is Constrained", lambda: Constrained(KEPT, CLICKS)),
-        (ValueError, "raise_ is Constrained", lambda: Constrained(GRADES, KEPT)),
-        (
-            ValueError,
-            "reference is 0.5: train LambdaRank.* alone first",
-            lambda: Constrained(GRADES, CLICKS, reference=0.5),
-        ),
-        (
-            ValueError,
-            r"reference is \(\): .* evaluate NDCG.*empty=float.'nan'.* on the",
-            lambda: Constrained(GRADES, CLICKS),
-        ),
-        (TypeError, "reference.0. is 'high'", lambda: Constrained(GRADES, CLICKS, reference=("high",))),
-        (ValueError, r"reference\[1\] is 70", lambda: Constrained(GRADES, CLICKS, reference=(0.5, 70.0))),
-    ],
-)
-def test_wrong_values(error, message, make):
-    with pytest.raises(error, match=message):
-        make()
 
 
 @ENGINE

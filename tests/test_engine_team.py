@@ -128,19 +128,6 @@ print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers)
     assert started == [] and same
 
 
-@pytest.mark.slow
-@ENGINE
-def test_without_a_number_the_team_is_openmps(engine):
-    code = """
-train(LambdaRank(), 2)
-print(json.dumps(sorted(_jit._pools)))
-"""
-    assert ran(engine, code, OMP_NUM_THREADS="2") == []
-    # The engine's own team has another size than lambdaboost was told to use: the pool has that size.
-    assert ran(engine, code, OMP_NUM_THREADS="2", NUMBA_NUM_THREADS="3") == [3]
-    assert ran(engine, code, OMP_NUM_THREADS="1") == []
-
-
 @ENGINE
 def test_outside_a_training_the_pool_works(engine):
     code = """

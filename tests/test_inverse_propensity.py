@@ -1,9 +1,5 @@
 """`InversePropensity`: its references, what it reduces to, what it refuses."""
 
-import copy
-import pickle
-import re
-
 import drawn
 import numpy as np
 import pytest
@@ -12,22 +8,18 @@ from on_lightgbm import train
 
 from lambdaboost import (
     NDCG,
-    Blend,
     ClickTier,
     GradientStep,
     InversePropensity,
     LambdaRank,
-    ListNet,
     PairAccuracy,
     Queries,
     RankNet,
     Scorecard,
     graded,
 )
-from lambdaboost._threads import using
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
-from lambdaboost.objectives import parse
 
 SIZES = [1, 2, 5, 10, 40, 41, 100, 300]
 PAIRWISE = [RankNet(sigma=2.0), LambdaRank(), LambdaRank(NDCG(k=3)), LambdaRank(PairAccuracy()), ClickTier()]
@@ -90,11 +82,6 @@ def test_clicks_alone_order_a_query_without_grades():
     assert (third.gradient(scores[:3], q)[0] != 0).tolist() == [True, True, False]
 
 
-def test_graded_takes_propensities():
-    p = Propensities((1.0, 0.5))
-    assert graded(0.2, propensities=p) == Blend(LambdaRank(), InversePropensity(ClickTier(), p), 0.2)
-
-
 # As a value, and what it refuses
 
 CURVE = Propensities.power(1.0, 400)
@@ -104,24 +91,6 @@ ALL = [
     Scorecard((LambdaRank(), InversePropensity(ClickTier(), CURVE)), (1.0, 0.5)),
     GradientStep(InversePropensity(LambdaRank(), CURVE)),
 ]
-
-
-@pytest.mark.parametrize("objective", ALL, ids=repr)
-def test_is_a_value_with_the_same_bits_for_any_number_of_threads(objective):
-    assert parse(objective.text) == objective
-    assert pickle.loads(pickle.dumps(objective)) == objective
-    assert copy.deepcopy(objective) is objective
-    assert objective.reads_positions
-    scores, q = drawn.make(6, [150] * 20)
-    found = []
-    for threads in (1, 2, 2):
-        with using(threads):
-            again = Queries(q.relevance, sizes=q.sizes, clicks=q.labels["clicks"], position=q.positions)
-            found.append(objective.gradient(scores, again))
-    for one in found[1:]:
-        np.testing.assert_array_equal(one, found[0])
-    grad = found[0][0].astype(np.float64)
-    assert abs(grad.sum()) < 1e-4 * np.abs(grad).sum() and np.abs(grad).max() > 0
 
 
 @pytest.mark.parametrize("objective", ALL, ids=repr)
@@ -147,34 +116,6 @@ def test_positions_past_the_curve():
     InversePropensity(LambdaRank(), Propensities((1.0, 0.5, 0.2))).gradient(np.zeros(3), q)
     nobody_clicked = Queries([1, 0, 0], sizes=[3], position=[1, 2, 3])
     InversePropensity(LambdaRank(), Propensities((1.0, 0.5))).gradient(np.zeros(3), nobody_clicked)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: InversePropensity(ListNet(), CURVE), TypeError, "ListNet(), whose pairs cannot be weighted"),
-        (
-            lambda: InversePropensity(Blend(LambdaRank(), ClickTier(), 0.5), CURVE),
-            TypeError,
-            "weight the parts of a combination",
-        ),
-        (lambda: InversePropensity(LambdaRank, CURVE), TypeError, "expected an objective"),
-        (lambda: InversePropensity(LambdaRank(), [1, 0.5]), TypeError, "expected Propensities([1, 0.5, …])"),
-        (
-            lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5),
-            ValueError,
-            "clip is 0.5: give a finite number ≥ 1",
-        ),
-        (
-            lambda: InversePropensity(LambdaRank(), CURVE, self_normalized=1),
-            TypeError,
-            "expected True or False",
-        ),
-    ],
-)
-def test_what_is_refused(make, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        make()
 
 
 def test_trains_with_positions_of_the_data_set():

@@ -219,24 +219,3 @@ def test_a_kernel_outside_the_package_is_kept_and_its_edits_noticed(installed, t
     assert [ran(installed, code)[0] for _ in range(2)] == ["2 miss", "2 hit"]
     (tmp_path / "mine.py").write_text(source.format(20), encoding="utf-8")
     assert [ran(installed, code)[0] for _ in range(2)] == ["21 miss", "21 hit"]
-
-
-def test_an_inlined_function_says_that_python_does_not_call_it(installed):
-    code = COMMAND + "from lambdaboost.objectives.inner import constant\n"
-    code += "try:\n    constant()\nexcept TypeError as error:\n    print(error)"
-    for _ in range(2):  # compiled here, then from the cache
-        assert "constant is compiled into kernels only" in ran(installed, code)[0]
-
-
-def test_an_inlined_function_is_optimized_in_its_kernel_alone(installed):
-    code = COMMAND + "from lambdaboost.objectives.inner import constant\n"
-    code += "from numba.core.codegen import JITCodeLibrary\n"
-    code += "(inlined,) = constant.overloads.values()\nprint(inlined.library.get_pointer_to_function('any'))"
-    assert ran(installed, code)[0].splitlines()[-1] == "0"
-
-
-def test_a_kernel_that_is_new_takes_inlined_functions_from_the_cache(installed):
-    assert ran(installed)[0] == "2.0 miss"
-    code = COMMAND.replace("outer(1.0)", "outer(1)", 1)
-    code += "from lambdaboost.objectives.inner import constant\nprint(constant.stats.cache_hits and 'hit' or 'miss')"
-    assert ran(installed, code)[0].split() == ["2.0", "miss", "hit"]

@@ -9,12 +9,9 @@ import zipfile
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from copied import copied
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lambdaboost._kernel_cache import SOURCES
 
@@ -23,32 +20,14 @@ PACKAGE = ROOT / "lambdaboost"
 LINKED = ("datasets", "evaluation", "objectives")
 # From the bottom up. A module imports from its own layer and those below.
 LAYERS = (
-    {
-        "_checks",
-        "_files",
-        "_inlined",
-        "_installed",
-        "_jit",
-        "_kernel_cache",
-        "_lightgbm",
-        "_team",
-        "_threads",
-        "_value",
-        "_warn",
-        "_words",
-        "_xgboost",
-    },
+    {path.stem for path in PACKAGE.glob("_[a-z]*.py")},
     {"datasets"},
     {"clicks"},
     {"engine_data"},
     {"traps"},
     {"callback"},
     {"evaluation"},
-    {
-        "objectives.kernels",
-        "objectives.swaps",
-    },
-    {"objectives.base"},
+    {"objectives.kernels", "objectives.swaps"},
     {"objectives"},
     {"leaks", "native"},
     {"saving"},
@@ -119,23 +98,6 @@ def test_imports_only_point_down(module):
         assert layer_of(name) <= layer_of(module), f"line {line} imports {name} from a layer above"
 
 
-def test_layers_are_those_of_the_package():
-    assert [
-        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.pair_rule")
-    ] == [0, 1, 6, 7]
-    assert (
-        layer_of("datasets.queries")
-        < layer_of("clicks.propensities")
-        < layer_of("callback")
-        < layer_of("evaluation")
-    )
-    assert layer_of("objectives.base.wrapper") < layer_of("objectives.lambdarank") < layer_of("ranker")
-    assert layer_of("xgboost") < layer_of("dask") < layer_of("cli.app")
-    named = {name for layer in LAYERS for name in layer} - {"ray"}
-    assert named <= set(MODULES), "a layer names what is gone"
-    assert [name for name in MODULES if layer_of(name) == len(LAYERS)] == [], "give a new package a layer"
-
-
 def test_every_file_with_kernels_names_the_cache():
     decorated = re.compile(r"^@(kernel|no_refcount|inlined|exact|method|by_type)", re.MULTILINE)
     grouped = {path for pattern in SOURCES for path in PACKAGE.glob(pattern)}
@@ -143,41 +105,11 @@ def test_every_file_with_kernels_names_the_cache():
     assert files and files <= grouped
 
 
-@EACH
-def test_packages_import_public_names_of_each_other_only(module):
-    """The modules at the top whose names begin with a _ are shared by all."""
-    own = module.split(".")[0]
-    others = [name for name in imports_of(module) if name and name.split(".")[0] != own]
-    assert [name for name in others if "._" in name] == []
-
-
-def test_no_module_is_shadowed_by_a_function_of_its_name():
-    for name in MODULES:
-        package, _, last = name.rpartition(".")
-        if package and not last.startswith("__"):
-            import_module(f"lambdaboost.{name}")
-            assert isinstance(getattr(import_module(f"lambdaboost.{package}"), last), ModuleType), name
-
-
 def test_no_imports_go_in_circles():
     """Not even through functions or ``if TYPE_CHECKING``: each module can be read after those that it imports."""
     imports = {module: imports_of(module) for module in MODULES}
     assert len(imports["objectives.lambdarank"]) >= 5
     assert cycle(imports) == []
-
-
-def test_a_circle_is_found(tmp_path):
-    one, two = tmp_path / "one.py", tmp_path / "two.py"
-    one.write_text(
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lambdaboost.evaluation import NDCG\n"
-    )
-    two.write_text("def f():\n    from lambdaboost import datasets\n")
-    modules = {"datasets": one, "evaluation": two}
-    assert cycle({module: imports_of(module, modules) for module in modules}) == [
-        "datasets",
-        "evaluation",
-        "datasets",
-    ]
 
 
 @pytest.mark.parametrize("folder", OUTSIDE)
@@ -233,67 +165,6 @@ def test_a_link_cannot_be_imported(name):
     assert f"ImportError: import lambdaboost.{name}, not the folder '{name}'" in run.stderr
 
 
-@in_a_checkout
-@pytest.mark.parametrize("name", LINKED)
-def test_a_link_can_be_tested(name):
-    """`pytest evaluation/` tests the package that the folder links to."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-qp", "no:cacheprovider", f"{name}/"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout
-    assert f"lambdaboost/{name}/" in run.stdout.replace(os.sep, "/")
-
-
-# Decorators of functions that Numba compiles, and of classes whose static methods it compiles.
-COMPILERS = {
-    "by_type",
-    "exact",
-    "strict_fp_no_refcount",
-    "inlined",
-    "inlined_strict_fp",
-    "kernel",
-    "njit",
-    "overload",
-    "traits",
-    "no_refcount",
-}
-
-
-def untyped_functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    """The functions without any type that neither have such a decorator nor stand in what has one."""
-    found = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names = (part for decorator in node.decorator_list for part in ast.walk(decorator))
-            if COMPILERS & {name.id for name in names if isinstance(name, ast.Name)}:
-                continue
-        if isinstance(node, ast.FunctionDef) and node.returns is None:
-            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            found += [] if any(argument.annotation for argument in arguments) else [node]
-        found += untyped_functions(node)
-    return found
-
-
-@pytest.mark.parametrize("folder", ["lambdaboost", "experiments"])
-def test_only_compiled_functions_have_no_types(folder):
-    """mypy refuses a function with some types only; one without any is compiled, or stands beside kernels."""
-    files = sorted((ROOT / folder).rglob("*.py"))
-    if not files:
-        pytest.skip(f"{folder} is not in this archive")
-    found = []
-    for path in files:
-        if path.parent.name != "kernels":
-            untyped = untyped_functions(ast.parse(path.read_text(encoding="utf-8")))
-            found += [f"{path}:{node.lineno} {node.name}" for node in untyped]
-    assert found == []
-
-
-def test_a_function_without_types_is_found():
-    tree = ast.parse(
-        "def f(x):\n    pass\n\n@kernel\ndef g(x):\n    pass\n\ndef h(x: int) -> int:\n    pass\n"
-    )
-    assert [node.name for node in untyped_functions(tree)] == ["f"]
-
-
 def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
     code = (
         "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"
@@ -303,45 +174,6 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
         "assert not query.sum_by_tiles.signatures\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
-
-
-def test_four_files_lead_to_the_line_that_computes_lambda():
-    walk = {
-        "lambdarank": "PairRule",
-        "pair_rule": "gradient_by_tiles",
-        "query": "rows_by_columns",
-        "tiles": "_tile",
-    }
-    files = [next((PACKAGE / "objectives").rglob(f"{name}.py")) for name in walk]
-    for file, called, following in zip(files, walk.values(), files[1:], strict=False):
-        assert re.search(rf"^ .*\b{called}[(,)]", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        assert re.search(rf"(class|def) {called}\b", following.read_text(encoding="utf-8"))
-    assert "def _tile(" in files[-1].read_text(encoding="utf-8")
-
-
-def test_examples_do_not_depend_on_the_modules_that_are_loaded(tmp_path, monkeypatch):
-    def drawn():
-        seen = []
-
-        @given(st.lists(st.integers() | st.floats() | st.text()))
-        def draw(values):
-            seen.append(repr(values))
-
-        draw()
-        return seen
-
-    before = drawn()
-    (tmp_path / "loaded.py").write_text("NUMBERS = 7654321, 0.7654321, 'seven'\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    import_module("loaded")
-    assert drawn() == before
-
-
-def test_public_names():
-    import lambdaboost
-
-    for name in lambdaboost.__all__:
-        assert getattr(lambdaboost, name) is not None
 
 
 @pytest.mark.slow

@@ -92,20 +92,6 @@ def test_parts_change_no_bit(metric, monkeypatch):
     np.testing.assert_array_equal(LambdaRank(metric).gradient(scores, q), expected)
 
 
-def test_parts_hold_all_queries_whole():
-    q = Queries(
-        [1, 0, 2, 1, 0], sizes=[1, 3, 1], clicks=[0, 1, 0, 1, 0], weight=[1, 2, 3], position=[1, 1, 2, 3, 1]
-    )
-    for documents in (1, 2, 4, 5, 9):
-        parts = [part for _, _, part in q.parts(documents)]
-        joined = Queries.concat(parts)
-        np.testing.assert_array_equal(joined.offsets, q.offsets)
-        for name in ("weight", "position"):
-            np.testing.assert_array_equal(getattr(joined, name), getattr(q, name))
-        np.testing.assert_array_equal(joined.labels["clicks"], q.labels["clicks"])
-        assert all(np.shares_memory(part.relevance, q.relevance) for part in parts)
-
-
 def test_a_label_that_no_gain_knows_is_named_by_its_row(monkeypatch):
     monkeypatch.setattr(Queries.parts, "__defaults__", (2,))
     with pytest.raises(ValueError, match=r"relevance\[5\] is 3: gain lists 3 gains"):

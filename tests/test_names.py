@@ -1,26 +1,17 @@
 """Names that people know: the engines' own objectives and metrics, and measures such as "mrr@10"."""
 
 import importlib
-import json
 
-import lightgbm
 import numpy as np
 import pytest
-import xgboost
-from typer.testing import CliRunner
 
 from lambdaboost import (
-    MAP,
     MRR,
     Precision,
-    Queries,
-    _lightgbm,
     load,
     save,
 )
-from lambdaboost.cli.app import app
-from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.evaluation import compare
+from lambdaboost.datasets import web_search_log
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
@@ -33,10 +24,6 @@ NATIVE = [
     ("xgboost", "rank:pairwise"),
     ("xgboost", "rank:map"),
 ]
-PARAMS = {
-    "lightgbm": {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 5, "seed": 1},
-    "xgboost": {"nthread": 1, "verbosity": 0, "seed": 1, "max_depth": 3},
-}
 native = pytest.mark.parametrize(("engine", "name"), NATIVE)
 engines = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
@@ -47,18 +34,6 @@ def grades(name, q=Q):
 
 def front(engine):
     return importlib.import_module(f"lambdaboost.{engine}")
-
-
-def stock(engine, name, rounds=5):
-    params = PARAMS[engine] | {"objective": name}
-    if engine == "lightgbm":
-        data = lightgbm.Dataset(X, grades(name), group=Q.sizes)
-        return lightgbm.train(params, data, rounds)
-    return xgboost.train(params, xgboost.DMatrix(X, grades(name), group=Q.sizes), rounds)
-
-
-def scores_of(booster, features=X):
-    return booster.predict(xgboost.DMatrix(features) if isinstance(booster, xgboost.Booster) else features)
 
 
 # Objectives.
@@ -78,30 +53,11 @@ def test_rankers_take_native_objectives(engine, name, tmp_path):
 
 
 @native
-def test_native_objectives_on_the_command_line(engine, name, tmp_path):
-    write_letor(tmp_path / "train.txt", Collection(X, Queries(grades(name), Q.sizes)))
-    out = tmp_path / "model"
-    done = CliRunner().invoke(app, [
-        "train", str(tmp_path / "train.txt"), "--valid", str(tmp_path / "train.txt"), "--engine", engine,
-        "--objective", name, "--rounds", "3", "--measure", "map", "--measure", "mrr@10", "--out", str(out),
-    ])  # fmt: skip
-    assert done.exit_code == 0, done.output
-    about = json.loads((tmp_path / "model.json").read_text())
-    assert about["objective"] == name and list(about["measures"]["valid"]) == ["MAP()", "MRR(k=10)"]
-    assert load(out).predict(X).shape == (len(X),)
-
-
-@native
 def test_missing_grades_are_warned_of_under_native_objectives(engine, name):
     missing = np.where(np.arange(len(X)) % 5, grades(name), np.nan)
     ranker = front(engine).LambdaRanker(objective=name, n_estimators=1, n_jobs=1)
     with pytest.warns(UserWarning, match="^NaN labels: .* own objective reads missing grades as 0; drop"):
         ranker.fit(X, missing, group=Q.sizes)
-
-
-def test_grades_that_map_cannot_read():
-    with pytest.raises(ValueError, match=r"^relevance\[\d+\] is \d: XGBoost's own rank:map takes"):
-        front("xgboost").LambdaRanker(objective="rank:map").fit(X, Q.relevance, group=Q.sizes)
 
 
 def both(engine):
@@ -144,46 +100,3 @@ def test_names_as_eval_metric_of_a_ranker(engine):
     assert curves["precision@5"][-1] == pytest.approx(Precision(5)(scores, OTHER.queries), abs=1e-5)
     if engine == "xgboost":
         assert ranker.score(X, Q.relevance, group=Q.sizes) == pytest.approx(MRR(5)(ranker.predict(X), Q))
-
-
-def test_every_metric_of_lightgbm_is_known():
-    """Each name of the list is one that LightGBM evaluates, for some objective."""
-    # The last two take no labels of 0.
-    names = _lightgbm.METRICS - {
-        "none",
-        "na",
-        "null",
-        "custom",
-        "gamma",
-        "gamma_deviance",
-    }
-    data = lightgbm.Dataset(X, np.minimum(Q.relevance, 1), group=Q.sizes)
-    unseen = set()
-    for name in names:
-        for more in (
-            {"objective": "binary"},
-            {"objective": "multiclass", "num_class": 2},
-            {"objective": "lambdarank"},
-        ):
-            curves = {}
-            try:
-                lightgbm.train(
-                    {"verbose": -1, "metric": name, **more}, data, 1, valid_sets=[data],
-                    callbacks=[lightgbm.record_evaluation(curves)],
-                )  # fmt: skip
-            except lightgbm.basic.LightGBMError:
-                continue
-            if curves:
-                break
-        else:
-            unseen.add(name)
-    assert unseen == set()
-
-
-def test_names_in_compare():
-    rng = np.random.default_rng(0)
-    scores = {name: rng.normal(size=len(X)) for name in ("one", "two")}
-    assert compare(scores, Q, "ndcg@5").measures == ("NDCG(k=5)",)
-    assert compare(scores, Q, ["map", "mrr@10", MAP()]).measures == ("MAP()", "MRR(k=10)")
-    with pytest.raises(ValueError, match=r"'ndgc' is unknown .did you mean NDCG"):
-        compare(scores, Q, measures=["ndgc"])

@@ -23,7 +23,6 @@ from lambdaboost import (
     SigmoidLocal,
     _jit,
 )
-from lambdaboost._checks import check_number
 from lambdaboost._threads import using
 from lambdaboost.objectives import OBJECTIVES, parse
 from lambdaboost.objectives.swaps.registry import SWAPS
@@ -274,33 +273,13 @@ def test_odd_queries(rule):
         assert np.isfinite(part).all()
 
 
-@pytest.mark.parametrize(
-    "objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=10)), SigmoidLocal()], ids=repr
-)
-def test_a_query_of_more_than_ten_thousand_documents(objective):
-    """λ of a few documents against sums in float64 (the whole reference would take minutes)."""
-    rng = np.random.default_rng(0)
-    n = 12_000
-    scores, relevance = (
-        rng.normal(size=n),
-        rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float),
-    )
-    grad, hess = objective.gradient(scores, Queries(relevance, sizes=[n]))
-    r = np.empty(n)
-    r[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
-    k = getattr(getattr(objective, "metric", None), "k", None)
-    d = np.where(r <= (k or n), 1 / np.log2(1 + r), 0.0)
-    g = 2**relevance - 1
-    ideal = naive.ideal_dcg(list(g), k)
-    largest = np.abs(grad).max()
-    for i in [0, 17, 4321, n - 1, int(relevance.argmax()), int(scores.argmax())]:
-        side = np.sign(relevance[i] - relevance)  # +1: i should be above
-        w = np.ones(n) if isinstance(objective, RankNet) else np.abs((g[i] - g) * (d[i] - d)) / ideal
-        rho = 1 / (1 + np.exp(side * (scores[i] - scores)))
-        force = rho * (1 - rho) if isinstance(objective, SigmoidLocal) else rho
-        assert abs(-grad[i] - (side * w * force).sum()) < 1e-5 * largest
-        curvature = rho * (1 - rho) * (1 - 2 * rho if isinstance(objective, SigmoidLocal) else 1)
-        assert abs(hess[i] - (abs(side) * w * curvature).sum()) < 1e-5 * max(largest, hess.max())
+@EACH
+@pytest.mark.parametrize("spread", [1e-30, 1e3, 1e9])
+def test_extreme_scores_and_ties_are_finite(rule, spread):
+    scores, q = drawn.make(7, [40, 1, 25], spread, missing=True)
+    for s in (scores, np.where(scores > 0, spread, -spread)):
+        for figures in rule.objective.gradient(s, q):
+            assert np.isfinite(figures).all()
 
 
 def cost(scores, relevance, weights, sigma):
@@ -356,20 +335,11 @@ def test_weights_multiply_rows():
         np.testing.assert_allclose(hess_w, hess * factor, rtol=1e-6)
 
 
-def test_number_check_is_shared():
-    with pytest.raises(TypeError, match="sigma is '1'"):
-        check_number("sigma", "1", 0)
-
-
 def test_every_objective_has_a_row_in_rules():
     rows = {type(rule.objective) for rule in ALL}
     assert {cls.__name__ for cls in OBJECTIVES.values() if cls not in rows} == set(), "add a row to rules.py"
     swapped = {type(rule.objective.metric) for rule in ALL if isinstance(rule.objective, LambdaRank)}
     assert swapped == set(SWAPS), "add a row of LambdaRank"
-
-
-def test_ids_are_short():
-    assert all(len(named(rule)) <= 70 for rule in ALL)
 
 
 @pytest.mark.parametrize("objective", [LambdaRank(), LambdaRank(MRR())], ids=repr)
@@ -384,21 +354,12 @@ def test_scores_whose_differences_overflow_are_refused(objective):
         objective.gradient(np.where(np.arange(6000) % 2, 1.2e308, -1.2e308), long)
 
 
-def within_1e_5(objective, scores, relevance, rows):
+def check_documents(objective, scores, relevance, rows):
     """Some λ of one query against sums in float64."""
-    grad, _ = objective.gradient(scores, Queries(relevance, sizes=[scores.size]))
-    relevance = relevance.astype(np.float32).astype(float)
-    rank = np.empty(scores.size)
-    rank[np.argsort(-scores, kind="stable")] = np.arange(scores.size)
-    d, g = 1 / np.log2(2 + rank), 2**relevance - 1
-    ideal = naive.ideal_dcg(list(g))
-    for i in rows:
-        side = np.sign(relevance[i] - relevance)
-        with np.errstate(over="ignore"):
-            x = side * (scores[i] - scores)
-            force = 1 / (1 + np.exp(x)) / (1 + np.exp(-x))
-        lam = (side * np.abs((g[i] - g) * (d[i] - d)) / ideal * force).sum()
-        assert abs(-grad[i] - lam) <= 1e-5 * np.abs(grad).max()
+    q = Queries(relevance, sizes=[scores.size])
+    grad, _ = objective.gradient(scores, q)
+    lam, _ = naive.of_documents(objective, scores, {"relevance": q.relevance.astype(float)}, rows)
+    np.testing.assert_allclose(-grad[list(rows)], lam, rtol=0, atol=1e-5 * np.abs(grad).max())
 
 
 @pytest.mark.parametrize("apart", [0.003, 0.3, 3.0])
@@ -408,7 +369,7 @@ def test_forces_between_deep_ranks_keep_their_digits(n, apart):
     relevance = np.zeros(n)
     relevance[[n // 2, n // 2 + 7, n - 30, n - 5, n - 2]] = 1
     scores = -apart * np.arange(n)
-    within_1e_5(SigmoidLocal(), scores, relevance, [*range(n // 2 - 5, n // 2 + 10), *range(n - 35, n)])
+    check_documents(SigmoidLocal(), scores, relevance, [*range(n // 2 - 5, n // 2 + 10), *range(n - 35, n)])
 
 
 @pytest.mark.parametrize("n", [30, 120, 200, 256, 2_000])
@@ -433,13 +394,12 @@ def test_the_curvature_of_a_pair_far_apart(others, apart):
 
 def test_forces_between_almost_equal_grades_keep_their_digits():
     rng = np.random.default_rng(0)
-    within_1e_5(SigmoidLocal(), rng.normal(size=100), np.tile([0.5, 0.50005], 50), range(100))
+    check_documents(SigmoidLocal(), rng.normal(size=100), np.tile([0.5, 0.50005], 50), range(100))
 
 
-@pytest.mark.parametrize("normalize", ["query", "all"])
-def test_documents_without_a_label_do_not_change_a_gradient_step(normalize):
+def test_documents_without_a_label_do_not_change_a_gradient_step():
     """They have no λ; with 98 of them λ of two documents was 7 times as large as without them."""
-    step = GradientStep(RankNet(), normalize)
+    step = GradientStep(RankNet())
     grad, _ = step.gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     with_others, _ = step.gradient(np.zeros(100), Queries([0, 1] + [np.nan] * 98, sizes=[100]))
     np.testing.assert_allclose(with_others[:2], grad)

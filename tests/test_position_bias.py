@@ -52,18 +52,6 @@ def test_the_true_curve_is_in_the_intervals(eta):
     assert max(curve.values) == 1
 
 
-@etas
-def test_click_rates_alone_are_not_the_curve(eta):
-    """The logs are such that an estimator has something to correct."""
-    counts = log_of(eta).counts()
-    rate = counts.by_position(counts.clicks) / counts.by_position(counts.impressions)
-    naive = Propensities(rate / rate.max())
-    assert largest_error(naive, eta) > 1.5 * largest_error(
-        intervention_harvesting(log_of(eta), intervals=0), eta
-    )
-    assert largest_error(naive, eta) > 0.15
-
-
 def test_features_tell_the_curve_from_one_ranker(eta=1.0):
     """Without them the log of one ranker says nothing of the curve."""
     log = log_of(eta, 200, rankers=SCORE)
@@ -85,17 +73,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         covered(intervention_harvesting(log_of(1.0, 40, seed), intervals=60), 1.0)[1:] for seed in range(30)
     ]
     assert 0.86 < np.mean(held) < 0.99
-
-
-def test_intervals_are_optional():
-    log = log_of(1.0, 30)
-    assert intervention_harvesting(log, intervals=20) == intervention_harvesting(log, intervals=20)
-    assert intervention_harvesting(log, intervals=0).low is None
-    assert (
-        intervention_harvesting(log, intervals=0).values == intervention_harvesting(log, intervals=20).values
-    )
-    with pytest.raises(ValueError, match="intervals is -1"):
-        intervention_harvesting(log, intervals=-1)
 
 
 def test_all_pairs_is_the_largest_likelihood():
@@ -194,35 +171,3 @@ def test_wrong_arguments():
         regression_em(log, np.ones((log.n_documents, 0)))
     with pytest.raises(ValueError, match="the log has one query: give intervals=0"):
         intervention_harvesting(counted([("x", 1, 5, 10), ("x", 2, 4, 10)]))
-
-
-def test_a_click_on_everything_is_no_bias():
-    rows = [("x", 1, 9, 9), ("x", 2, 4, 4), ("y", 2, 5, 5), ("y", 3, 7, 7), ("z", 1, 2, 2), ("z", 3, 2, 2)]
-    np.testing.assert_allclose(
-        intervention_harvesting(counted(rows), intervals=0).values, [1, 1, 1], rtol=1e-5
-    )
-
-
-def test_categories_keep_their_names():
-    log = log_of(1.0, 100)
-    names = np.array(["", "top", "upper", "middle", "low", "lower", "foot"])
-    named = ClickLog(log.query, log.document, names[log.position], log.clicked)
-    curve = intervention_harvesting(named, intervals=0)
-    assert curve.names == named.positions.names
-    by_rank = intervention_harvesting(log, intervals=0)
-    by_name = dict(zip(curve.names, curve.values, strict=True))
-    np.testing.assert_allclose([by_name[name] for name in names[1:]], by_rank.values, rtol=1e-6)
-
-
-def test_a_fit_that_stops_at_its_limit_of_steps_warns(monkeypatch):
-    log = log_of(1.0, 20)
-    monkeypatch.setattr("lambdaboost.clicks.expectation_maximization.STEPS", 1)
-    x = np.random.default_rng(0).random((log.n_documents, 2))
-    with pytest.warns(UserWarning, match="regression_em stopped after 1 steps .*; give more sessions"):
-        regression_em(log, x)
-
-
-def test_features_of_one_query_have_no_others_to_learn_from():
-    log = ClickLog([0] * 6, [1, 2, 3] * 2, [1, 2, 3] * 2, [1, 0, 1, 0, 1, 0])
-    with pytest.raises(ValueError, match=r"^the log has one query, but .*: give a log of at least 2"):
-        regression_em(log, np.eye(3))

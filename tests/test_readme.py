@@ -57,14 +57,24 @@ LOST = rows("Where lambdaboost loses, or makes no difference", LOSSES.read_text(
 def test_results_are_those_of_the_reports(found, folder):
     report = ""
     for data, system, *values in found:
-        if linked := re.search(r"\(([\w/]+\.md)\)", data):
-            page = folder / linked[1]
-            report = page.read_text(encoding="utf-8")
-            if included := re.search(r"\{include\} (\S+)", report):
-                report = (page.parent / included[1]).read_text(encoding="utf-8")
+        if linked := re.search(r"\(([\w/]+\.md)(?:#([\w-]+))?\)", data):
+            report = report_of(folder / linked[1], linked[2])
         for value in values:
             if value:
                 assert re.search(rf"\b{re.escape(value.split()[0])}\b", report), (data, system, value)
+
+
+def report_of(page, anchor):
+    """The text of a report, or of the one on a page of several whose title has the anchor."""
+    text = page.read_text(encoding="utf-8")
+    if anchor is None:
+        return text
+    for included in re.findall(r"\{include\} (\S+)", text):
+        report = (page.parent / included).read_text(encoding="utf-8")
+        title = re.sub(r"[^\w ]", "", report.splitlines()[0].lower()).strip().replace(" ", "-")
+        if title == anchor:
+            return report
+    raise AssertionError(f"{page} includes no report #{anchor}")
 
 
 def test_speed_is_that_of_the_benchmarks_page():

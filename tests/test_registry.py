@@ -1,9 +1,7 @@
 """An objective or measure is registered by its definition: it reads back, is public, documented and tested."""
 
 from dataclasses import FrozenInstanceError
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 import numpy as np
 import pytest
@@ -11,33 +9,13 @@ import pytest
 import lambdaboost
 from lambdaboost import evaluation, objectives
 from lambdaboost.evaluation import MEASURES, Measure
-from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.reading import RECIPES, SCHEDULES
-
-FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
-
-
-def defined_in(package, base):
-    """The classes in a package's own files that are of a kind; those that others derive from are no rows themselves."""
-    for info in iter_modules(package.__path__):
-        module = import_module(f"{package.__name__}.{info.name}")
-        for value in vars(module).values():
-            if not isinstance(value, type) or value.__module__ != module.__name__:
-                continue
-            if issubclass(value, base) and value is not base and not value.__subclasses__():
-                yield value
+from lambdaboost.objectives import OBJECTIVES
+from lambdaboost.objectives.parsing import RECIPES, SCHEDULES
 
 
 def own(registry):
     """What lambdaboost has registered; other tests define classes as users do."""
     return {name: entry for name, entry in registry.items() if entry.__module__.startswith("lambdaboost.")}
-
-
-@pytest.mark.parametrize(("package", "base", "registry"), FOLDERS, ids=["objectives", "measures"])
-def test_what_stands_in_a_file_is_registered(package, base, registry):
-    defined = {cls.__name__: cls for cls in defined_in(package, base)}
-    assert len(defined) >= 12
-    assert defined.items() <= dict(registry).items(), "a base class has registered=False"
 
 
 @pytest.mark.parametrize(
@@ -63,14 +41,6 @@ def test_what_is_registered_is_in_the_documentation():
         text = (Path(__file__).parent.parent / "docs" / "api" / f"{page}.rst").read_text(encoding="utf-8")
         missing = [name for name in own(registry) if f":: {name}\n" not in text]
         assert not missing, f"add {missing} to docs/api/{page}.rst"
-
-
-def test_public_objectives_stand_one_a_file():
-    """The other files hold recipes, schedules and Scaled; helpers are in packages."""
-    names = {info.name for info in iter_modules(objectives.__path__) if not info.ispkg}
-    homes = {entry.__module__.rpartition(".")[2] for entry in own(OBJECTIVES).values()}
-    assert names - homes == {"reading", "recipes", "scaled", "schedules"}
-    assert len(homes) == len(own(OBJECTIVES))
 
 
 def test_a_users_class_may_have_any_name():

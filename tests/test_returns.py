@@ -2,7 +2,6 @@
 
 import json
 import os
-from inspect import signature
 
 import numpy as np
 import on_lightgbm
@@ -10,12 +9,11 @@ import on_xgboost
 import pandas as pd
 import pytest
 import xgboost as xgb
+from naive_measures import instance
+from rules import RULES
 from scipy import stats
 
-import lambdaboost.lightgbm
-import lambdaboost.xgboost
 from lambdaboost import (
-    CNDCG,
     NDCG,
     Blend,
     GradientStep,
@@ -31,16 +29,15 @@ from lambdaboost import (
     Spearman,
 )
 from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, write_letor
 from lambdaboost.evaluation import MEASURES, report
-from lambdaboost.objectives import OBJECTIVES
 
 ROWS, DATES = 30, 12
 rng = np.random.default_rng(7)
 X = rng.normal(size=(ROWS * DATES, 3))
 RETURNS = (0.02 * X[:, 0] + 0.02 * rng.standard_t(3, ROWS * DATES)).astype(np.float32)
 SIZES = [ROWS] * DATES
-Q = Queries(RETURNS, sizes=SIZES, clicks=RETURNS)
+PLACES = np.tile(np.arange(ROWS) + 1, DATES)
+Q = Queries(RETURNS, sizes=SIZES, clicks=RETURNS, fresh=RETURNS, position=PLACES)
 SHIFTED = Queries(
     pd.Series(RETURNS).rank().to_numpy(), sizes=SIZES, clicks=pd.Series(RETURNS).rank().to_numpy()
 )
@@ -57,17 +54,14 @@ OF_ORDER = [
 ]
 
 
-def no_argument(objective):
-    return all(p.default is not p.empty for p in signature(objective).parameters.values())
-
-
-REFUSED = r"^(relevance|clicks)\[\d+\] is -.*: labels must be ≥ 0, except for measures and objectives of their order"
+REFUSED = r"^(relevance|clicks|fresh)\[\d+\] is -.*: labels must be ≥ 0, except for measures and objectives of their"
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures_of_gains_refuse_them_and_those_of_the_order_do_not(name):
-    measure = MEASURES[name](k=3) if name in ("Precision", "Recall") else MEASURES[name]()
-    if name in ("Spearman", "Pearson", "PairAccuracy", "KendallTau"):
+    measure = instance(MEASURES[name])
+    assert measure.allows_negative == (name in ("Spearman", "Pearson", "PairAccuracy", "KendallTau"))
+    if measure.allows_negative:
         assert np.isfinite(measure.per_query(SCORES, Q)).all()
     else:
         with pytest.raises(ValueError, match=REFUSED):
@@ -97,23 +91,11 @@ def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
         np.testing.assert_array_equal(given, expected)
 
 
-@pytest.mark.parametrize(
-    "objective",
-    [
-        *(
-            make()
-            for name, make in OBJECTIVES.items()
-            if name not in ("RankNet", "ListMLE") and no_argument(make)
-        ),
-        LambdaRank(CNDCG()),
-        GradientStep(LambdaRank()),
-        Blend(RankNet(), LambdaRank(), 0.5),
-        Scorecard((RankNet(), LambdaRank()), (1.0, 0.0)),
-    ],
-    ids=repr,
-)
+OF_GAINS = dict.fromkeys(rule.objective for rule in RULES if not rule.objective.allows_negative)
+
+
+@pytest.mark.parametrize("objective", OF_GAINS, ids=repr)
 def test_objectives_of_gains_refuse_them(objective):
-    assert not objective.allows_negative
     with pytest.raises(ValueError, match=REFUSED):
         objective.gradient(SCORES, Q)
 
@@ -154,25 +136,6 @@ def test_engines_refuse_them(engine, objective):
         trained(engine, given, measure)
 
 
-@ENGINES
-def test_an_estimator_takes_returns(engine):
-    frame = pd.DataFrame(X, columns=list("abc")).assign(date=np.repeat(np.arange(DATES), ROWS))
-    rankers = {on_lightgbm: lambdaboost.lightgbm, on_xgboost: lambdaboost.xgboost}
-    settings = {"n_estimators": 5, "n_jobs": 1} | ({"verbose": -1} if engine is on_lightgbm else {})
-    measured = {"eval_metric": Spearman()}
-    settings, given = (settings, measured) if engine is on_lightgbm else (settings | measured, {})
-    ranker = rankers[engine].LambdaRanker(objective=LambdaRank(Spearman()), query="date", **settings)
-    ranker.fit(frame, RETURNS, eval_set=[(frame, RETURNS)], **given)
-    assert Spearman()(ranker, frame, RETURNS) > 0.3
-
-
-def test_a_report_of_returns_has_no_ndcg(tmp_path):
-    q = Queries(RETURNS, sizes=SIZES)
-    path = report(tmp_path / "page.html", {"a": SCORES, "b": X[:, 1]}, q)
-    text = path.read_text(encoding="utf-8")
-    assert "Spearman()" in text and "NDCG" not in text and "Labels relevance" in text
-
-
 def test_a_report_of_returns_takes_measures_of_their_order(tmp_path):
     q = Queries(RETURNS, sizes=SIZES)
     path = report(tmp_path / "page.html", {"a": SCORES}, q, measures=(Spearman(), Pearson()))
@@ -193,8 +156,3 @@ def test_the_command_line_takes_returns(capsys, tmp_path):
     os.remove(f"{out}.json")
     assert run(command) != 0
     assert "labels must be ≥ 0" in capsys.readouterr().err and not out.exists()
-
-
-def test_letor_text_has_no_place_for_them(tmp_path):
-    with pytest.raises(ValueError, match="labels must be ≥ 0"):
-        write_letor(tmp_path / "log.txt", Collection(X, Q))

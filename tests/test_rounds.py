@@ -1,7 +1,6 @@
 """The boosting round that an objective sees: right however often an engine or a wrapper asks for the gradient."""
 
 import copy
-import importlib
 import pickle
 
 import lightgbm as lgb
@@ -178,18 +177,6 @@ def test_rounds_rolled_back_in_a_callback():
 
 
 @ENGINES
-def test_trainings_count_from_the_model_that_they_continue(engine):
-    seen, objective = scheduled()
-    booster = stock_train(engine, objective, 3)
-    stock_train(engine, objective, 2, model=booster)
-    ranker = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker
-    ranker(objective=objective, n_estimators=2, n_jobs=1, min_child_weight=0).fit(
-        X, Q.relevance, group=Q.sizes
-    )
-    assert seen == [0, 1, 2, 3, 4, 0, 1]
-
-
-@ENGINES
 def test_a_second_objective_of_a_booster_is_checked_too(engine):
     """Its curvature would go into Newton steps."""
     _, update = updates(engine)
@@ -209,18 +196,6 @@ def test_warnings_come_once_a_training(engine):
         else:
             xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=ClickTier())
     assert len(seen) == 1
-
-
-def test_models_of_wrapped_and_bare_objectives_are_the_same():
-    """What counted calls got wrong: a wrapper that asks twice trained another model."""
-    objective = Blend(LambdaRank(), RankNet(), lambda m: min(1.0, 0.25 * m))
-
-    def twice(scores, data):
-        objective(scores, data)
-        return objective(scores, data)
-
-    bare, asked_twice = (stock_train("lightgbm", f, 5).predict(X) for f in (objective, twice))
-    np.testing.assert_array_equal(asked_twice, bare)
 
 
 def test_boost_has_no_round():

@@ -27,7 +27,6 @@ from lambdaboost import (
     SigmoidLocal,
 )
 from lambdaboost.clicks import Propensities
-from lambdaboost.objectives import parse
 from lambdaboost.objectives.scaled import Gradients
 
 HALVES = Scaled((0.5, 0.5))
@@ -45,12 +44,6 @@ def test_no_newton_step_is_longer_than_that_of_the_first():
         of_each = [np.linalg.norm(lam) / mu.sum() for lam, mu in parts.derivatives]
         assert step == pytest.approx(min(of_each), rel=1e-4)
         assert max(of_each) > 2 * min(of_each)
-
-
-def test_steps_with_curvature_of_both_signs_stay_finite():
-    scores, q = queries()
-    grad, hess = Scorecard((LambdaRank(), SigmoidLocal()), HALVES).gradient(scores, q)
-    assert np.isfinite(grad).all() and np.isfinite(hess).all()
 
 
 def test_sums_lose_nothing_that_the_parts_have():
@@ -98,15 +91,6 @@ def test_an_objective_without_force_has_no_share(weights):
     np.testing.assert_allclose(grad, weights.at(3)[0] * alone, rtol=1e-6)
 
 
-@EACH
-def test_a_blend_and_a_scorecard_of_two_are_one(weights):
-    scores, q = queries()
-    blend, scorecard = Blend(*TWO, weights), Scorecard(TWO, weights)
-    assert parse(repr(blend)) == blend and parse(repr(scorecard)) == scorecard
-    assert blend.sources == scorecard.sources
-    np.testing.assert_array_equal(blend.gradient(scores, q, 4), scorecard.gradient(scores, q, 4))
-
-
 def test_what_parts_are_flows_through():
     local = Scorecard((LambdaRank(), SigmoidLocal()), HALVES)
     assert local.curvature_changes_sign and not GradientStep(local).curvature_changes_sign
@@ -130,30 +114,6 @@ def test_the_measure_of_an_objective():
     for none in (ListNet(), Blend(*TWO, 0.1), Scorecard(TWO, (1, 1)), GradientStep(Blend(*TWO, 0.1))):
         with pytest.raises(TypeError, match=r"raises no single measure.*such as LambdaRank\(NDCG\(k=10\)\)"):
             _ = none.measure
-
-
-@pytest.mark.parametrize(
-    ("error", "message", "make"),
-    [
-        (ValueError, "weights has 3 entries for 2 objectives", lambda: Scorecard(TWO, Scaled((1, 1, 1)))),
-        (ValueError, "weights has 3 entries for 2", lambda: Blend(*TWO, Scaled((1, 2, 3)))),
-        (ValueError, r"weights is \(1,\): give .* two objectives", lambda: Scaled((1,))),
-        (ValueError, r"weights is \(0, 0.0\): .* above 0", lambda: Scaled((0, 0.0))),
-        (TypeError, "weight is <class .*Scaled.*: give a number", lambda: Blend(*TWO, Scaled)),
-        (TypeError, "weights is <class .*Scaled.*or Scaled", lambda: Scorecard(TWO, Scaled)),
-        (ValueError, r"weights\[1\] is -1", lambda: Scaled((1, -1))),
-        (TypeError, "weights is 0.5: give a tuple", lambda: Scaled(0.5)),
-        (TypeError, r"weights\[0\] is 'x'", lambda: Scaled(("x", 1))),
-    ],
-)
-def test_wrong_values(error, message, make):
-    with pytest.raises(error, match=message):
-        make()
-
-
-def test_arrays_are_tuples():
-    assert repr(Scaled((np.float64(0.5), np.float32(0.25)))) == "Scaled(weights=(0.5, 0.25))"
-    assert Scaled(np.array([0.5, 0.5])) == HALVES
 
 
 def test_stock_engines_train():

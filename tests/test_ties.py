@@ -1,15 +1,12 @@
 """`Objective.ranks_ties_by_row` against the gradient itself: all scores tie, and rows inside queries are permuted."""
 
 import numpy as np
-import on_lightgbm
 import pytest
 from rules import COMBINED, RULES
 
-from lambdaboost import NDCG, LambdaRank, Queries, RankNet
+from lambdaboost import NDCG, LambdaRank, Queries
 from lambdaboost.objectives import (
-    OBJECTIVES,
     XENDCG,
-    GradientStep,
     GumbelRanks,
 )
 
@@ -70,27 +67,3 @@ def test_random_targets_favour_no_row():
     mean = mean.reshape(QUERIES, SIZE).mean(axis=0)
     of_grade = [mean[np.arange(SIZE) % 4 == grade] for grade in range(4)]
     assert max(np.ptp(values) for values in of_grade) < 0.05 * np.ptp(mean)
-
-
-def test_every_objective_is_asked():
-    seen = {type(objective) for objective in ALL} | {GumbelRanks, XENDCG}
-    own = {cls for cls in OBJECTIVES.values() if cls.__module__.startswith("lambdaboost.")}
-    assert seen >= own
-
-
-def test_rank_free_objectives_warn_of_no_row_order():
-    """The warning's own test is `test_traps.py::test_row_order`."""
-    params, X = {"verbose": -1, "min_data_in_leaf": 10}, np.random.default_rng(0).random((120, 2))
-
-    def train(objective):
-        on_lightgbm.train(
-            params,
-            on_lightgbm.dataset(X, np.tile([3, 2, 1, 0, 0, 0], 20), group=[6] * 20),
-            1,
-            objective=objective,
-        )
-
-    for objective in (RankNet(), GradientStep(RankNet())):
-        train(objective)  # warnings are errors here
-    with pytest.warns(UserWarning, match="row order"):
-        train(GradientStep(LambdaRank()))

@@ -78,16 +78,6 @@ def test_equal_values_have_equal_texts(one, other, text):
         assert same == one and repr(same) == repr(one)
 
 
-@pytest.mark.parametrize("one", [one for one, *_ in TWINS], ids=repr)
-def test_texts_of_objectives_read_back(one):
-    assert objectives.parse(repr(one)) == one
-
-
-@pytest.mark.parametrize("one", [one for one, *_ in MEASURES], ids=repr)
-def test_texts_of_measures_read_back(one):
-    assert measures.parse(repr(one)) == one
-
-
 def test_lists_in_texts_are_tuples():
     """Messages and examples give a curve as a list."""
     text = "InversePropensity(LambdaRank(), Propensities([1, 0.5]))"

@@ -1,8 +1,5 @@
 """XE-NDCG against a float64 reference that draws one number after the other, as LightGBM does."""
 
-import copy
-import pickle
-
 import drawn
 import naive
 import numpy as np
@@ -11,18 +8,11 @@ from rules import naive_xendcg
 
 from lambdaboost import (
     CNDCG,
-    MAP,
     NDCG,
     XENDCG,
-    Blend,
-    Constant,
-    GradientStep,
-    LambdaRank,
     Queries,
-    Scorecard,
 )
 from lambdaboost._threads import using
-from lambdaboost.objectives import parse
 
 OBJECTIVES = [XENDCG(), XENDCG(seed=12_345), XENDCG(CNDCG(), seed=7), XENDCG(NDCG(gain="linear"))]
 GAINS = [naive.exponential, naive.exponential, naive.click_gain, float]
@@ -104,44 +94,3 @@ def test_one_document_far_above_the_others():
         assert grad[0] > 0 > grad[1]
         assert abs(grad.sum()) < 1e-6
     assert_equals_the_reference(XENDCG(), naive.exponential, np.array([40.0, 0.0, 0.5, -0.5]), q, 0)
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
-def test_is_a_value(objective):
-    assert parse(repr(objective)) == objective == pickle.loads(pickle.dumps(objective))
-    assert copy.deepcopy(objective) is objective
-
-
-def test_combines_with_the_rest():
-    scores, q = drawn.make(6, [20, 30])
-    parts = XENDCG().gradient(scores, q, 2), LambdaRank().gradient(scores, q, 2)
-    for both, one, two in zip(
-        Blend(XENDCG(), LambdaRank(), Constant(0.25)).gradient(scores, q, 2), *parts, strict=True
-    ):
-        np.testing.assert_allclose(both, 0.75 * one + 0.25 * two, rtol=1e-5, atol=1e-7)
-    for both, one, two in zip(
-        Scorecard((XENDCG(), LambdaRank()), (2.0, 0.5)).gradient(scores, q, 2), *parts, strict=True
-    ):
-        np.testing.assert_allclose(both, 2 * one + 0.5 * two, rtol=1e-5, atol=1e-7)
-    assert GradientStep(XENDCG()).gradient(scores, q)[1].min() == 1
-    weight = np.repeat([2.0, 0.5], [20, 30])
-    weighted = XENDCG().gradient(scores, Queries(q.relevance, sizes=q.sizes, weight=[2.0, 0.5]), 2)
-    for got, one in zip(weighted, parts[0], strict=True):
-        np.testing.assert_array_equal(got, (one * weight).astype(np.float32))
-
-
-def test_wrong_input():
-    with pytest.raises(TypeError, match=r"metric is MAP\(\), expected a measure of the DCG family"):
-        XENDCG(MAP())
-    with pytest.raises(ValueError, match=r"metric is NDCG\(k=3\): shares of a softmax have no cutoff"):
-        XENDCG(NDCG(k=3))
-    with pytest.raises(ValueError, match="seed is -1"):
-        XENDCG(seed=-1)
-    with pytest.raises(TypeError, match="seed is True: give a whole number"):
-        XENDCG(seed=True)
-    with pytest.raises(ValueError, match="no label source 'clicks' here"):
-        XENDCG(CNDCG()).gradient([0.0], Queries([1], sizes=[1]))
-    with pytest.raises(ValueError, match=r"relevance\[1\] is 1023: the gains of its query sum to more"):
-        XENDCG().gradient([0.0] * 3, Queries([1, 1023, 1023], sizes=[1, 2]))
-    with pytest.raises(ValueError, match=r"relevance\[1\] is 1024: its gain 2\^l − 1 overflows"):
-        XENDCG().gradient([0.0] * 2, Queries([1, 1024], sizes=[2]))

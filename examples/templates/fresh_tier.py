@@ -6,8 +6,8 @@ The example orders documents of equal grade by a second label source, as `ClickT
 from __future__ import annotations
 
 from lambdaboost._checks import check_sigma
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Objective
 
 
 class FreshTier(Objective):

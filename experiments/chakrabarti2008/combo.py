@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.objective import Floats
 
 Slacks = Literal["separate", "shared"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 
 
 class Violators(NamedTuple):

@@ -11,7 +11,7 @@ from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
-from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.objective import Floats
 
 
 class PairwiseHinge(Hinge, registered=False):

@@ -13,7 +13,7 @@ from experiments.chakrabarti2008.inference.orders import most_violated, with_bot
 from lambdaboost._checks import check_whole, refuse_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.objective import Floats
 
 FeatureMap = Literal["po", "mrr", "dorm"]
 # The feature maps with a known inference for each measure, the default first (2008, §3.1-3.6).

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from experiments.clicks.sampled_queries import sampled_queries
 from lambdaboost import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu
-from lambdaboost.objectives.base.wrapper import Wrapper
+from lambdaboost.objectives.composite import Wrapper
+from lambdaboost.objectives.objective import Floats, LambdaMu
 
 SAMPLED_DOCUMENTS = 20_000  # about as many are sampled to estimate the bias
 NEWTON_STEPS = 12  # at most

@@ -13,7 +13,7 @@ from experiments.clicks.sampled_queries import sampled_queries
 from lambdaboost import CNDCG, NDCG, Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.base.objective import Floats, LambdaMu
+from lambdaboost.objectives.objective import Floats, LambdaMu
 
 LAST_POSITION = 200  # positions from here on share one ratio
 SAMPLED_PAIRS = 50_000  # about as many are sampled to estimate the ratios

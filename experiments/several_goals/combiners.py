@@ -18,8 +18,8 @@ from scipy.optimize import linprog, nnls
 
 from lambdaboost import Queries
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.base.objective import Floats, LambdaMu
-from lambdaboost.objectives.base.wrapper import Composite
+from lambdaboost.objectives.composite import Composite
+from lambdaboost.objectives.objective import Floats, LambdaMu
 from lambdaboost.objectives.scaled import Gradients
 
 TEMPERATURE = 0.05  # of `Chebyshev`

@@ -47,7 +47,7 @@ class LoadedModel:
     def scored(self, file: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_documents,)."""
         columns = self.columns_in(file)
-        n, found = self.engine.importance(self.booster).size, len(columns.feature_names(file))
+        n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))
         if found != n:
             raise ValueError(
                 f"{file.where} has {found} features, {self.path} needs {n}: give a file of the same data, or exclude "
@@ -61,15 +61,10 @@ class LoadedModel:
         if columns.features is not None:
             return columns
         if not isinstance(file, LetorTable):
-            return saving.fitted_by(columns, self.engine, self.booster, file.names)
-        lacking = self.engine.importance(self.booster).size - len(columns.feature_names(file))
+            return saving.with_booster_features(columns, self.engine, self.booster, file.names)
+        lacking = self.engine.n_features(self.booster) - len(columns.feature_names(file))
         # The last features may not occur.
         return replace(columns, n_features=file.n_features + lacking) if lacking > 0 else columns
-
-
-def default_names(engine: Any, booster: Any) -> tuple[str, ...]:
-    """The engine's names of features that were given none, which the columns of a table may have too."""
-    return tuple(map(engine.UNNAMED.format, range(engine.importance(booster).size)))
 
 
 def load(path: Path, options: Columns) -> LoadedModel:
@@ -83,12 +78,12 @@ def load(path: Path, options: Columns) -> LoadedModel:
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder: give a model file")
-    if not saving.beside(path).exists():
+    if not saving.sidecar_path(path).exists():
         return _plain(path, options)
     saved = saving.load(path)
     if options.drop:
         raise ValueError(
-            f"--drop does not apply to {path}: {saving.beside(path).name} records its columns; omit --drop"
+            f"--drop does not apply to {path}: {saving.sidecar_path(path).name} records its columns; omit --drop"
         )
     read = Columns.of_record(saved.about)
     if "columns" not in saved.about:  # of a stock booster
@@ -148,10 +143,10 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
             f"{path} is not a model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    names = default_names(engine, booster)
+    names = saving.names_of(engine, booster)
     how = f"by name from a table{'' if engine.feature_names(booster) else f' with {names[0]}, …'}, else in order"
     note(
-        f"{path} is a plain {engine.NAME} model, without {saving.beside(path).name}: its {len(names)} "
+        f"{path} is a plain {engine.NAME} model, without {saving.sidecar_path(path).name}: its {len(names)} "
         f"features are taken {how}; in order, --drop excludes columns"
     )
     about = {"engine": engine.NAME, "model_sha256": hashlib.sha256(content).hexdigest()}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._files import sha256
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost._words import listed, plain
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import options_of
@@ -25,7 +25,7 @@ from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.charts import has_matplotlib, label, label_axes, line
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.saving import beside
+from lambdaboost.saving import sidecar_path
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
 HIDDEN = {"columns", "history", "measures", "model_sha256", "tuning"}
@@ -73,7 +73,7 @@ def run(
     labels, data = model_file.label_columns(columns, list(models.values()), file)
     check_columns(measures, labels)
     if not has_matplotlib():
-        note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
+        note(f"the page has no pictures: they need matplotlib, {install_command('matplotlib')}")
     with ERR.status("measuring …"):
         q, _, of_file = labels.labels(data)
         of_file = np.arange(q.n_documents) if of_file is None else of_file
@@ -119,7 +119,7 @@ def _check_names(systems: Sequence[Named], baseline: str | None) -> None:
 
 def _model(named: Named, options: Columns) -> LoadedModel:
     """Load the model; --drop is for plain models only."""
-    described = beside(named.path).exists()
+    described = sidecar_path(named.path).exists()
     return model_file.load(named.path, replace(options, drop=()) if described else options)
 
 

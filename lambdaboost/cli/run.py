@@ -20,7 +20,7 @@ OPTIONS = {
     "train": "TRAIN",
     "objectives": "--objective",
     "params": "--param",
-    "patience": "--early-stopping",
+    "early_stopping_rounds": "--early-stopping",
     "sources": "--source",
     "n_features": "--features",
 }

@@ -31,9 +31,9 @@ from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.base.objective import check_objective
-from lambdaboost.saving import beside, save
-from lambdaboost.traps import remedy
+from lambdaboost.objectives.objective import check_objective
+from lambdaboost.saving import save, sidecar_path
+from lambdaboost.traps import hint
 
 Parts = dict[str, Collection]  # train, valid and test
 
@@ -100,7 +100,7 @@ def run(
     save(booster, out, objective=rule, params=params, about=about)
     note(f"trained {rule!r} in {seconds:.1f} s; {out} keeps {kept} rounds")
     if as_json:
-        print(beside(out).read_text(encoding="utf-8"), end="")
+        print(sidecar_path(out).read_text(encoding="utf-8"), end="")
         return
     if figures:
         print_table(*figures_table(figures))
@@ -131,7 +131,7 @@ def parse_params(texts: Iterable[str], engine: Any) -> dict[str, Any]:
             raise ValueError(f"--param {text!r}: {key} has its own option; see lambdaboost train --help")
         if key not in engine.PARAMETERS:
             raise ValueError(
-                f"--param {text!r}: {engine.NAME} has no parameter {key!r}; {remedy(key, engine.PARAMETERS)}"
+                f"--param {text!r}: {engine.NAME} has no parameter {key!r}; {hint(key, engine.PARAMETERS)}"
             )
         if key in params:
             raise ValueError(f"--param {text!r}: {key} is given twice; give it once")

@@ -14,7 +14,7 @@ from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_meas
 from lambdaboost.cli.train import data_facts, parse_params, read_parts
 from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import NDCG
-from lambdaboost.saving import beside
+from lambdaboost.saving import sidecar_path
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search_for
 from lambdaboost.tuning.candidates import given_candidates
@@ -63,7 +63,7 @@ def run(
         with replacing(script_of(out)) as file:
             file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
         if as_json:
-            print(beside(out).read_text(encoding="utf-8"), end="")
+            print(sidecar_path(out).read_text(encoding="utf-8"), end="")
         else:
             print(tuned.verdict)
         note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(out)} trains it again")
@@ -75,7 +75,7 @@ def run(
             measure=measures,
             objectives=objective or None,
             params=params,
-            patience=early_stopping,
+            early_stopping_rounds=early_stopping,
             **search,
         )
     except Stopped as stopped:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
-from lambdaboost._installed import remedy
+from lambdaboost._installed import install_command
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import array_of, float_type, is_missing, labels_of, query_ids
 from lambdaboost.datasets.positions import Positions, positions_of
@@ -243,7 +243,7 @@ def _read(path: Path, text: Iterable[str | None]) -> Any:
         frame = _read_parquet(path) if _is_parquet(path) else _read_csv(path, text)
     except ImportError as error:
         missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
-        raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy(missing)}") from None
+        raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command(missing)}") from None
     except (ValueError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise

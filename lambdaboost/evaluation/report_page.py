@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import ENGINES, engine_version, remedy
+from lambdaboost._installed import ENGINES, engine_version, install_command
 from lambdaboost._words import counted, plain, shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.digest import digest_of_queries
@@ -188,7 +188,9 @@ class Page:
             _escaped(title),
             files("lambdaboost.evaluation").joinpath("report.css").read_text("utf-8"),
         )
-        needs = f"<p>Without charts: they need matplotlib, {html.escape(remedy('matplotlib'))}.</p>\n"
+        needs = (
+            f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
+        )
         links = "\n".join(
             f'<li><a href="#section-{at}">{_escaped(heading)}</a></li>'
             for at, heading in enumerate(self._sections, 1)

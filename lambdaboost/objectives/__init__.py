@@ -1,7 +1,7 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; packages hold what several share: `base` classes, pair `kernels`, `swaps` of
-measures.
+Each file holds one public objective; `objective` and `composite` are their base classes. Packages hold what several
+share: `kernels` over pairs, `swaps` of measures.
 """
 
 # ruff: isort: skip_file
@@ -12,7 +12,7 @@ if __name__ != "lambdaboost.objectives":
     )
 
 from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
-from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
+from lambdaboost.objectives.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
 from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
 from lambdaboost.objectives.constrained import Constrained as Constrained
@@ -24,7 +24,7 @@ from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
 from lambdaboost.objectives.listmle import ListMLE as ListMLE
 from lambdaboost.objectives.listnet import ListNet as ListNet
 from lambdaboost.objectives.ranknet import RankNet as RankNet
-from lambdaboost.objectives.reading import parse as parse
+from lambdaboost.objectives.parsing import parse as parse
 from lambdaboost.objectives.recipes import (
     RECIPES,
     graded as graded,

@@ -12,8 +12,8 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lambdaboost.objectives.base.objective import Objective, check_part
-from lambdaboost.objectives.scaled import Scaled
+from lambdaboost.objectives.objective import Objective, check_part
 from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 from lambdaboost.objectives.scorecard import WeightedSum
 
@@ -16,9 +15,8 @@ class Blend(WeightedSum):
     Parameters
     ----------
     first, second : Objective
-    weight : float in [0, 1], a schedule, or `Scaled`
+    weight : float in [0, 1], or a schedule
         w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
-        ``Scaled((0.9, 0.1))`` weights both, as in `Scorecard`.
 
     Examples
     --------
@@ -30,25 +28,17 @@ class Blend(WeightedSum):
 
     first: Objective
     second: Objective
-    weight: float | Schedule | Scaled
+    weight: float | Schedule
 
     def __post_init__(self) -> None:
         check_part("first", self.first)
         check_part("second", self.second)
-        if self.scaled is None:
-            check_weight("weight", self.weight, 1)
-        else:
-            self.scaled.check_parts(2)
+        check_weight("weight", self.weight, 1)
 
     @property
     def parts(self) -> tuple[Objective, ...]:
         """Both objectives."""
         return self.first, self.second
-
-    @property
-    def scaled(self) -> Scaled | None:
-        """The weight, if it is `Scaled`."""
-        return self.weight if isinstance(self.weight, Scaled) else None
 
     def constant_weights(self) -> tuple[float | None, ...]:
         """The weight of each part; None where it is not the same in all rounds."""
@@ -57,6 +47,5 @@ class Blend(WeightedSum):
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""
-        assert not isinstance(self.weight, Scaled)
         w = weight_at(self.weight, iteration)
         return 1 - w, w

@@ -8,8 +8,8 @@ from typing import Literal
 from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 Zeros = Literal["label", "missing"]
@@ -63,7 +63,7 @@ class ClickTier(Objective):
         check_dcg("metric", self.metric)
         check_sigma(self.sigma)
         check_choice("zeros", self.zeros, Zeros)
-        object.__setattr__(self, "within", check_tuple("within", self.within, "('relevance',)"))
+        check_tuple("within", self.within, "('relevance',)")
         if self.source in self.within:
             raise ValueError(
                 f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it"

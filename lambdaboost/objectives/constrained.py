@@ -9,8 +9,8 @@ import numpy as np
 from lambdaboost._checks import check_number
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
-from lambdaboost.objectives.base.wrapper import Composite
+from lambdaboost.objectives.composite import Composite
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.scaled import Gradients
 
 # The share of the tolerance at which all weight is on the primary objective. The rest absorbs what single rounds add,
@@ -87,12 +87,11 @@ class Constrained(Composite):
             raise ValueError(
                 f"keep is {self.keep!r}: give a number below 1, for every measure here is at most 1"
             )
-        if not isinstance(self.reference, tuple | list) or not self.reference:
+        if not isinstance(self.reference, tuple) or not self.reference:
             raise ValueError(
                 f"reference is {self.reference!r}: train {self.primary!r} alone first, evaluate {self.kept!r} on the "
                 "training data, and give its values after each round, those of history['training']"
             )
-        object.__setattr__(self, "reference", tuple(self.reference))
         for at, z in enumerate(self.reference):
             check_number(f"reference[{at}]", z, -1, 1)
 
@@ -117,12 +116,8 @@ class Constrained(Composite):
         return tuple(dict.fromkeys((*super().sources, *self.measure.sources)))
 
     def check_training(self, q: Queries) -> None:
-        """Raise ValueError where no engine can train it on these queries."""
+        """Raise ValueError where the curvature changes sign, or the measure is defined on no query."""
         super().check_training(q)
-        self.check(q)
-
-    def check(self, q: Queries) -> None:
-        """Raise ValueError if the measure to keep is defined on no query of the training data."""
         if np.isnan(self.kept(np.zeros(q.n_documents), q)):
             raise ValueError(
                 f"primary: {self.measure!r} is defined on no query of the training data, since the labels of "

@@ -7,9 +7,9 @@ import numpy as np
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, check_objective
-from lambdaboost.objectives.base.wrapper import Wrapper
+from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Floats, LambdaMu, check_objective
 
 
 class GumbelRanks(Wrapper):

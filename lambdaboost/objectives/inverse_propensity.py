@@ -11,10 +11,10 @@ from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, check_objective
-from lambdaboost.objectives.base.wrapper import Wrapper
+from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import Factors, Unfactored
+from lambdaboost.objectives.objective import Floats, check_objective
 
 
 class InversePropensity(Wrapper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -11,14 +12,11 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import PairRule, pair_gradient
 from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.swaps.dcg import check_dcg
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
-from lambdaboost.objectives.swaps.registry import level_gains
 
 Scheme = Literal["1", "2", "2++"]
 
@@ -97,14 +95,16 @@ class LambdaLoss(Objective):
         return lam, mu
 
     def _loss_2(self, scores: Floats, q: Queries) -> LambdaMu:
+        """The pairs of LambdaRank with other weights."""
         of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.mu)
-        weights = dcg_weights(self.metric, q)._replace(
-            swap=rank_distance(q, self.metric.k, of_discounts, of_distance),
-            cutoff=q.n_documents,
-        )
-        levels, loss = levels_of(q, self.metric.source), Loss(Logistic(), ByRatio(float(self.sigma)))
-        gain = level_gains(self.metric, q, levels)
-        return pair_gradient(scores, q, Pairs(levels, gain, weights, loss))
+        pairs = self._pairs.pairs(scores, q)
+        swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
+        weights = pairs.weights._replace(swap=swap, cutoff=q.n_documents)
+        return pair_gradient(scores, q, pairs._replace(weights=weights))
+
+    @cached_property
+    def _pairs(self) -> PairRule:
+        return PairRule(self.metric.source, self.metric, sigma=self.sigma)
 
 
 @kernel

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from lambdaboost._checks import check_sigma
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
 

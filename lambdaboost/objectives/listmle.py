@@ -10,8 +10,8 @@ import numpy as np
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 
 
 class ListMLE(Objective):

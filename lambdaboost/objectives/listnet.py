@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 
 
 class ListNet(Objective):

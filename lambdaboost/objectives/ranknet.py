@@ -7,8 +7,8 @@ from typing import ClassVar
 from lambdaboost._checks import check_sigma
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Objective
 
 
 class RankNet(Objective):

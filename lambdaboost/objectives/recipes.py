@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier, Zeros
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,16 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_tuple
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.pair_rule import no_order
-from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.schedules import Schedule, check_weight
 
 # Figures below float32's normal range, 1e-38, are lost. Sums near it would miss much, and be scaled up to full forces.
 LEAST_SUM = 1e-30
 
 
 class Scaled(Value):
-    r"""Fixed weights or schedules of λ that are scaled to one norm, as the weights of `Scorecard` or `Blend`.
+    r"""Fixed weights or schedules of λ that are scaled to one norm, as the weights of a `Scorecard`.
 
     The λ of objective k count :math:`w_k \lVert\lambda_1\rVert / \lVert\lambda_k\rVert` times. Numbers alone, as in
     ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller than those of the
@@ -54,24 +53,13 @@ class Scaled(Value):
     weights: tuple[float | Schedule, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", check_tuple("weights", self.weights, "(0.8, 0.2)"))
+        check_tuple("weights", self.weights, "(0.8, 0.2)")
         for at, weight in enumerate(self.weights):
             check_weight(f"weights[{at}]", weight)
         if len(self.weights) < 2:
             raise ValueError(f"weights is {self.weights!r}: give one for each of at least two objectives")
         if not any(callable(weight) or weight > 0 for weight in self.weights):
             raise ValueError(f"weights is {self.weights!r}: give at least one weight above 0")
-
-    def check_parts(self, count: int) -> None:
-        """Raise ValueError unless there is a weight for each objective."""
-        if len(self.weights) != count:
-            raise ValueError(
-                f"weights has {len(self.weights)} entries for {count} objectives: give one for each"
-            )
-
-    def at(self, iteration: int) -> Floats:
-        """The weights of a round."""
-        return np.array([weight_at(weight, iteration, high=inf) for weight in self.weights])
 
 
 @dataclass(frozen=True, eq=False)

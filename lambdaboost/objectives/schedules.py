@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from lambdaboost._checks import check_number
 from lambdaboost._value import Value
 
-Schedule = Callable[[int], float]
-SCHEDULES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
+Schedule = Callable[[int], float]  # any function of the round; those here are values too
 
 
-class WeightByRound(Value, registered=False):
-    """A schedule as a value; any other function of the round is one too."""
-
-    registry: ClassVar[dict[str, type[Any]] | None] = SCHEDULES
-
-
-class Constant(WeightByRound):
+class Constant(Value):
     """The same weight w in [0, 1] at every round.
 
     >>> Constant(0.1)(7)
@@ -38,7 +31,7 @@ class Constant(WeightByRound):
         return float(self.w)
 
 
-class Linear(WeightByRound):
+class Linear(Value):
     """w_m = start + rate · m, clipped to [0, 1] (2011 paper, §6.2).
 
     >>> Linear(0.1, 0.001)(100), Linear(0.1, 0.01)(200)
@@ -57,7 +50,7 @@ class Linear(WeightByRound):
         return min(max(self.start + self.rate * iteration, 0.0), 1.0)
 
 
-class Exponential(WeightByRound):
+class Exponential(Value):
     """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
 
     >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4)
@@ -75,6 +68,9 @@ class Exponential(WeightByRound):
         """The weight at a round."""
         rounds = np.arange(1, iteration + 1)
         return min(self.start + float(np.exp(-self.rate / rounds).sum()), 1.0)
+
+
+SCHEDULES: dict[str, type[Any]] = {cls.__name__: cls for cls in (Constant, Linear, Exponential)}
 
 
 def check_weight(name: str, value: object, high: float = math.inf) -> None:

@@ -8,55 +8,53 @@ import numpy as np
 
 from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
-from lambdaboost.objectives.base.wrapper import Composite
-from lambdaboost.objectives.kernels.no_pair import NoPair
+from lambdaboost.objectives.composite import Composite
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.no_pair import NoPair
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.scaled import Gradients, Scaled
 from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 
 
 class WeightedSum(Composite, registered=False):
-    """A sum of `parts` with weights of the round: `weights_at`, or those that `scaled` holds."""
-
-    @property
-    def scaled(self) -> Scaled | None:
-        """The weights of the parts, if their λ are scaled to one norm."""
-        raise NotImplementedError
+    """A sum of `parts` with weights of the round."""
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
-        """The weight of each part at a round, ≥ 0; not of scaled parts."""
+        """The weight of each part at a round, ≥ 0."""
         raise NotImplementedError
 
     def constant_weights(self) -> tuple[float | None, ...]:
         """The weight of each part; None where it is not the same in all rounds."""
         raise NotImplementedError
 
+    @property
+    def scaled(self) -> Scaled | None:
+        """The weights of the parts, if their λ are scaled to one norm."""
+        return None
+
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
-        """Those of its parts that have no pair, but for parts that a constant weight of 0 leaves out anyway."""
+        """The parts that have no pair, except those that a constant weight of 0 leaves out anyway."""
         parts = zip(self.parts, self.constant_weights(), strict=True)
         return tuple(dict.fromkeys(found for part, w in parts if w != 0 for found in part.without_pair(q)))
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
-        if self.scaled is not None:
-            return Gradients(self.parts, scores, q, iteration).combined(self.scaled.at(iteration))
         live = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
         if not live:
             return np.zeros(q.n_documents), np.zeros(q.n_documents)
         weights, parts = zip(*live, strict=True)
-        together = _one_rule(weights, parts)
-        if together is not None:
-            return together.lambdas(scores, q)
+        rule = _single_rule(weights, parts)
+        if rule is not None:
+            return rule.lambdas(scores, q)
         return Gradients(parts, scores, q, iteration).summed(weights, weights)
 
 
-def _one_rule(weights: tuple[float, ...], parts: tuple[Objective, ...]) -> PairRule | None:
-    """The rule of both parts in one pass over the pairs, where only their forces differ."""
-    one, two = (parts[0].rule, parts[-1].rule) if len(parts) == 2 else (None, None)
-    if one is None or two is None or abs(sum(weights) - 1) > 1e-12:
+def _single_rule(weights: tuple[float, ...], parts: tuple[Objective, ...]) -> PairRule | None:
+    """One rule for two parts that differ in their forces alone: a single pass over the pairs."""
+    first, second = (parts[0].rule, parts[1].rule) if len(parts) == 2 else (None, None)
+    if first is None or second is None or abs(sum(weights) - 1) > 1e-12:
         return None
-    return one.blended(two, weights[1])
+    return first.blended(second, weights[1])
 
 
 class Scorecard(WeightedSum):
@@ -83,16 +81,14 @@ class Scorecard(WeightedSum):
     weights: tuple[float | Schedule, ...] | Scaled
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "objectives", check_tuple("objectives", self.objectives, "(LambdaRank(),)"))
+        check_tuple("objectives", self.objectives, "(LambdaRank(),)")
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")
         for at, objective in enumerate(self.objectives):
             check_part(f"objectives[{at}]", objective)
-        if self.scaled is not None:
-            self.scaled.check_parts(len(self.objectives))
-            return
-        weights = check_tuple("weights", self.weights, "(1.0,), or Scaled((0.8, 0.2))")
-        object.__setattr__(self, "weights", weights)
+        if not isinstance(self.weights, Scaled):
+            check_tuple("weights", self.weights, "(1.0,), or Scaled((0.8, 0.2))")
+        weights = self.weights.weights if isinstance(self.weights, Scaled) else self.weights
         if len(self.objectives) != len(weights):
             raise ValueError(
                 f"{len(self.objectives)} objectives but {len(weights)} weights: give one weight each"
@@ -118,5 +114,11 @@ class Scorecard(WeightedSum):
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""
-        assert isinstance(self.weights, tuple)
-        return tuple(weight_at(weight, iteration, high=inf) for weight in self.weights)
+        weights = self.weights.weights if isinstance(self.weights, Scaled) else self.weights
+        return tuple(weight_at(weight, iteration, high=inf) for weight in weights)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
+        """λ and μ of every document at a round."""
+        if self.scaled is None:
+            return super().lambdas(scores, q, iteration)
+        return Gradients(self.parts, scores, q, iteration).combined(np.array(self.weights_at(iteration)))

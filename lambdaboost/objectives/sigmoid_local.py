@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from lambdaboost._checks import check_number
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
 

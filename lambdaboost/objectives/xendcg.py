@@ -11,8 +11,8 @@ from lambdaboost._jit import inlined_strict_fp, kernel, no_refcount, over_querie
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
+from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 

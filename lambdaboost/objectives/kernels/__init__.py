@@ -21,12 +21,12 @@ With E = e^{σs}, one exponential a document, ρ = E_j/(E_i + E_j) costs a pair 
 discounts enter as differences from the lowest of their run or list, where float32 holds them best; sums are float32
 over some hundred rows and are then carried to float64.
 
-`ways` decides the loop of each query before any runs:
+`dispatch` chooses the kernel of each query before any runs:
 
     lanes   up to 40 documents: 64 queries side by side, one a vector lane
     tiles   longer lists, one after the other (`query` brings documents to slots and back)
     tree    lists of thousands: the force is a smooth function of the score difference, so far runs of the sorted
-            list meet through a few Chebyshev points, and time grows as the length
+            list interact through a few Chebyshev points, and time grows as the length
     plain   scores too far apart for one float32: tiles in float64, with an exponential a pair
 
 Each query is computed by one thread, in one order, whatever stands beside it: results are bit-identical for any number

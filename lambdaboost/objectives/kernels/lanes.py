@@ -40,7 +40,7 @@ from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H,
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
-SOME = 64  # batches that are laid out at a time: what that needs is small beside the scores of large data
+BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
@@ -61,7 +61,7 @@ class Batches(NamedTuple):
 
 def in_batches(q: Queries, levels: Levels) -> Batches:
     """All lists of up to LONGEST_IN_LANES documents in batches by length; cached in `q`."""
-    # Its identity names the levels as long as they live, and what is kept holds them.
+    # The id stays unique, since the cached value holds the levels.
     return q.memo(("in batches", id(levels.of_document)), lambda: (_in_batches(q, levels), levels))[0]
 
 
@@ -69,8 +69,8 @@ def _in_batches(q: Queries, levels: Levels) -> Batches:
     lanes = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
     slots = int(lanes.first[-1]), LANES
     batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
-    for batch in range(0, lanes.first.size - 1, SOME):
-        _lay_out(q, levels, batches, slice(batch, min(batch + SOME, lanes.first.size - 1)))
+    for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):
+        _lay_out(q, levels, batches, slice(batch, min(batch + BATCHES_AT_ONCE, lanes.first.size - 1)))
     return batches
 
 
@@ -224,14 +224,14 @@ def _document(slot, lane):
 
 
 @inlined_disjoint
-def _rows_meet(formula, one, other):
-    """λ and μ of two slots in every lane."""
+def _add_pairs(formula, one, other):
+    """Add the pair of two slots in every lane."""
     for lane in range(LANES):
         i, j = _document(one, lane), _document(other, lane)
         i = Document(formula.sigmoid.shift * i.e, i.gain, i.d, i.h, i.factor)
         level = other[LANES * LEVEL_ROW + lane]
-        meets = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
-        u = shared(formula, i, j) if meets else np.float32(0)
+        is_pair = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
+        u = shared(formula, i, j) if is_pair else np.float32(0)
         f, c = pair(formula, i, j)
         one[LANES * LAM + lane] += u * f
         other[LANES * LAM + lane] -= u * f
@@ -243,7 +243,7 @@ def _rows_meet(formula, one, other):
 def _all_pairs(formula, n, slots):
     for i in range(n - 1):
         for j in range(i + 1, n):
-            _rows_meet(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
+            _add_pairs(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
 
 
 class Results(NamedTuple):

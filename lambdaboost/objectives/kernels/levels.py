@@ -1,4 +1,4 @@
-"""Which documents pair with which: documents of a query sorted into levels, known before any score is."""
+"""Which documents pair with which: the documents of a query by levels, which are known before any score."""
 
 from __future__ import annotations
 

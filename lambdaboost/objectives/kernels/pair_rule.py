@@ -1,4 +1,4 @@
-"""`PairRule`: which pairs count, what weighs them and which force pushes them; and λ and μ summed over them.
+"""`PairRule`: which pairs count, their weights and their force; and λ and μ summed over them.
 
 Short lists go in lanes, very long ones by the tree, all others in tiles, one query after the other (`query`).
 """
@@ -17,13 +17,7 @@ from lambdaboost._jit import over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.rankings import sort_queries
-from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
-from lambdaboost.objectives.kernels.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
-from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
-from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
-from lambdaboost.objectives.kernels.tree import gradient_by_tree
-from lambdaboost.objectives.kernels.ways import (
+from lambdaboost.objectives.kernels.dispatch import (
     BY_LANES,
     BY_PLAIN_LOOP,
     BY_TILES,
@@ -31,6 +25,12 @@ from lambdaboost.objectives.kernels.ways import (
     choose_kernel,
     clip_outliers,
 )
+from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
+from lambdaboost.objectives.kernels.levels import Levels, levels_of
+from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
+from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
+from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
+from lambdaboost.objectives.kernels.tree import gradient_by_tree
 from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where 
 
 
 class Pairs(NamedTuple):
-    """The pairs of some queries: between which levels, what weighs them, and how hard they are pushed."""
+    """The pairs of some queries: between which levels, with which weights and which force."""
 
     levels: Levels
     gain: NDArray[np.float32]  # of each level
@@ -122,14 +122,14 @@ class PairRule:
         return Pairs(levels, gain, weights, self.loss)
 
     def _known(self, q: Queries) -> tuple[Levels, NDArray[np.float32], PairWeights]:
-        """Levels, their gains, and what weighs their pairs, before any score is; cached in `q`."""
+        """Levels, their gains, and the weights of their pairs, which are known before any score; cached in `q`."""
 
         def build() -> Any:
             levels = self.levels(q)
             weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
-            return levels, level_gains(self.metric, q, levels), weights, self.metric
+            return levels, level_gains(self.metric, weights, q, levels), weights, self.metric
 
-        # Its identity names the measure as long as it lives, and what is kept holds it.
+        # The id stays unique, since the cached value holds the measure.
         key = ("pairs", self.source, self.within, self.skip_zero, id(self.metric))
         known: tuple[Levels, NDArray[np.float32], PairWeights] = q.memo(key, build)[:3]
         return known
@@ -177,11 +177,11 @@ def pair_gradient(
     """
     levels, gain, weights, loss = pairs
     known = order is not None and bool(order[0] >= 0)
-    ways = choose_kernel(q, levels, weights)
+    kernel = choose_kernel(q, levels, weights)
     if weighed_at is not None:  # lanes and the tree know only that by score
-        ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
-    near, ways = clip_outliers(scores, q, ways, loss)
-    by_lanes = ways == BY_LANES
+        kernel = np.full(q.n_queries, BY_TILES, dtype=np.int8)
+    near, kernel = clip_outliers(scores, q, kernel, loss)
+    by_lanes = kernel == BY_LANES
     batches = in_batches(q, levels) if by_lanes.any() else None
     out = np.empty((2, q.n_documents), np.float32)  # only now, since what is cached needs memory to be made
     if batches is not None:
@@ -194,10 +194,10 @@ def pair_gradient(
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
     by_rank = order if weighed_at is None else weighed_at
-    lists = Lists(ways == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
+    lists = Lists(kernel == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
     if lists.wanted.any():
         gradient_by_tiles(lists, loss, out)
-    for way, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):
-        if (ways == way).any():
-            compute(lists._replace(wanted=ways == way), loss, out)
+    for other, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):
+        if (kernel == other).any():
+            compute(lists._replace(wanted=kernel == other), loss, out)
     return out[0], out[1]

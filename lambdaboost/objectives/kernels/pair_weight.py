@@ -101,7 +101,7 @@ class Traits(NamedTuple):
     by_gain: bool  # whether gain differences count
     has_h: bool  # whether `rank_delta` reads h
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
-    by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
+    by_levels: bool  # whether each pair of levels has a d of its own, made anew for it
     # Figures D of a rank in the tree: none, d, or d and h, -1 for one of each level; None without `tree_terms`.
     n_terms: int | None
 

@@ -7,7 +7,7 @@ Every level is a block of rows that `tiles` multiply with the run of all that is
                          4 5 ×   6 7 8 9 10
 
 Two documents below the cutoff of a measure have nothing to swap for. So a query with a cutoff stands in two parts, the
-documents above the cutoff and those below, each level by level; all parts meet except the second with itself.
+documents above the cutoff and those below, each level by level; all parts are paired except the second with itself.
 
 The same in float64, a row at a time and with an exponential a pair, serves scores too far apart for one float32.
 """
@@ -165,8 +165,8 @@ def _fill(q, sigmoid, lists, work):
 
 
 @no_refcount
-def _meet(formula, work, rows, columns):
-    """Rows of one level, each to be above all columns."""
+def _add_pairs(formula, work, rows, columns):
+    """Add the pairs of the rows of one level, each of which should be above all columns."""
     rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
 
 
@@ -202,7 +202,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
                     carry(work.slots, work.sums, n_slots)
                     since = 0
                 since += last - first
-                _meet(formula, work, (first, last), columns)
+                _add_pairs(formula, work, (first, last), columns)
     carry(work.slots, work.sums, n_slots)
 
 
@@ -249,7 +249,7 @@ def _by_terms(swap, formula, reach, n_parts, work):
             slots[D, i] = work.v_of_slot[i]
             for j in range(lo, hi):
                 slots[D, j] = work.v_of_slot[j] - own[j] + work.v_of_level[work.level[j]]
-            _meet(formula, work, (i, i + 1), (lo, hi))
+            _add_pairs(formula, work, (i, i + 1), (lo, hi))
         carry(slots, work.sums, start[n_levels])
 
 

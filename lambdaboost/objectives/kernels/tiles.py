@@ -1,8 +1,8 @@
 """What a pair adds to λ and μ, and tiles: rows of one level against a run of columns, the innermost loops.
 
-`pair` is the formula, for tiles, lanes and the leaves of the tree: `pair_weight` says what a pair weighs, `loss` how
-hard it is pushed. The loops never branch on labels. Padding makes most of them a whole number of vectors: a column
-with E = 0 has ρ = 0 and adds nothing.
+`pair` is the formula, for tiles, lanes and the leaves of the tree, with weights by `pair_weight` and forces by `loss`.
+The loops never branch on labels. Padding makes most of them a whole number of vectors: a column with E = 0 has ρ = 0
+and adds nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the n
 
 
 class PairFormula(NamedTuple):
-    """What weighs a pair and how hard it is pushed: the compiler knows all four by their types."""
+    """The weight and the force of a pair: the compiler knows all four by their types."""
 
     swap: Any
     factors: Any

@@ -56,7 +56,7 @@ from lambdaboost.objectives.kernels.tiles import (
 )
 
 N_POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
-WIDTH = 4.0  # the widest run, in σs, that meets another through its points; the force has poles at distance π
+WIDTH = 4.0  # the widest run, in σs, that interacts with another through its points; the force has poles at distance π
 FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
 GAP = 256.0  # neighbours farther apart in σs are brought as near: in their pairs ρ is 0 or 1 either way
@@ -113,7 +113,7 @@ class Work(NamedTuple):
     # and that of the other one: what a document there gets by one there.
     between_points: Any
     mixed: Any  # (n_terms, N_POINTS) moments of all levels that pair with a level
-    pending: Any  # (DEPTH, 2) runs still to meet
+    pending: Any  # (DEPTH, 2) runs that have not interacted yet
     slots: Any  # (2, 7, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
     rank: Any  # (2, LEAF) in `Documents`, of each slot
@@ -266,7 +266,7 @@ def _evaluate_local_expansions(docs, runs, at_points):
 
 
 @no_refcount
-def _meet_by_points(formula, weights, runs, pair, work):
+def _interact_by_points(formula, weights, runs, pair, work):
     """Turn the moments of each of two runs into a local expansion at the points of the other."""
     upper, lower = pair
     at_points = work.between_points
@@ -316,8 +316,8 @@ def _translate_moments(weights, at_points, moments, local_expansion, mixed):
 
 
 @no_refcount
-def _meet_all(formula, weights, docs, runs, work):
-    """Every pair of runs once: leaves with themselves, and halves of a run, cut until narrow, far apart, or leaves."""
+def _interact_all(formula, weights, docs, runs, work):
+    """Let every pair of runs interact once: leaves with themselves, halves until narrow, far apart or leaves."""
     n_runs = runs.middle.size
     middle, half, pending = runs.middle, runs.half, work.pending
     for run in range(1, n_runs):
@@ -330,9 +330,9 @@ def _meet_all(formula, weights, docs, runs, work):
             apart = (middle[a] - half[a]) - (middle[b] + half[b])
             near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(formula.sigmoid.center)
             if a != b and not near:
-                _meet_by_points(formula, weights, runs, (a, b), work)
+                _interact_by_points(formula, weights, runs, (a, b), work)
             elif 2 * min(a, b) >= n_runs:
-                _meet_by_pairs(formula, weights, docs, runs.bounds, (a, b), work)
+                _interact_by_pairs(formula, weights, docs, runs.bounds, (a, b), work)
             else:
                 cut_a = 2 * b >= n_runs or (2 * a < n_runs and half[a] >= half[b])
                 for x in range(2):
@@ -341,7 +341,7 @@ def _meet_all(formula, weights, docs, runs, work):
 
 
 @no_refcount
-def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
+def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
     high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
@@ -357,7 +357,7 @@ def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
             slots[x, D, slot], work.scores[slot] = docs.d[i] - docs.d[lower[1] - 1], docs.s[i]
         write_e(formula.sigmoid, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
     for x in range(n_leaves):
-        _levels_meet(formula, docs, x, n_leaves - 1 - x, work)
+        _interact_by_levels(formula, docs, x, n_leaves - 1 - x, work)
     for x in range(n_leaves):
         for slot in range(work.start[x, n_levels]):
             docs.sums[0, work.rank[x, slot]] += slots[x, LAM, slot]
@@ -383,7 +383,7 @@ def _lay_out(gain, docs, bounds, x, work):
 
 
 @no_refcount
-def _levels_meet(formula, docs, x, y, work):
+def _interact_by_levels(formula, docs, x, y, work):
     """Every level of leaf x against all worse levels of leaf y."""
     rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
     for level in range(start.size - 2):
@@ -401,7 +401,7 @@ def _levels_meet(formula, docs, x, y, work):
 
 @no_refcount
 def _write_d(docs, better, worse, place, work):
-    """D of the documents of a level of a leaf where two levels meet: V of the worse less V of the better."""
+    """D of the documents of a level of a leaf for pairs of two levels: V of the worse less V of the better."""
     x, level = place
     for slot in range(work.start[x, level], work.start[x, level + 1]):
         terms = docs.terms[work.rank[x, slot]]
@@ -434,7 +434,7 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
     _weigh_levels(formula.swap, docs, weights)
     _cut(docs, runs)
     _compute_moments(docs, runs, work.at_points)
-    _meet_all(formula, weights, docs, runs, work)
+    _interact_all(formula, weights, docs, runs, work)
     _evaluate_local_expansions(docs, runs, work.at_points)
     for i in range(docs.s.size):
         out[0, docs.document[i]], out[1, docs.document[i]] = docs.sums[0, i], docs.sums[1, i]

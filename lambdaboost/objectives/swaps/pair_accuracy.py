@@ -6,8 +6,8 @@ between them: a level that is a or b turns one, a level between the two turns tw
     N w = |K(r_i) − K(r_j)|,    K(r) = A(r) + B(r) + 2 Σ_{levels c between} C(r),
 
 the documents of levels a, b and c up to rank r, N all pairs. With V_x(r) the documents worse than level x up to rank r
-plus those no better, K = V_a − V_b: a swap by discounts, each two levels with their own, which tiles and the tree make
-of V where they meet.
+plus those no better, K = V_a − V_b: a swap by discounts, of which each pair of levels has its own. Tiles and the tree
+make them of V.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RightPairs(NamedTuple):
 
     @staticmethod
     def rank_terms(swap, query, d, h):
-        """1/N at every rank, by which counts of documents are divided; d comes where two levels meet."""
+        """1/N at every rank, by which counts of documents are divided; d depends on the pair of levels."""
         for r in range(h.size):
             d[r], h[r] = 0, query.gains[0]
         return query.cutoff

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,15 +39,8 @@ def check_swap(name: str, metric: object) -> None:
 
 
 def pair_weights(metric: Any, q: Queries) -> PairWeights:
-    """The swap of a measure, and what it reads besides the scores; cached in `q`."""
-
-    def build() -> tuple[PairWeights, Any]:
-        weigh = next(weigh for measure, weigh in SWAPS.items() if isinstance(metric, measure))
-        return weigh(metric, q), metric
-
-    # Its identity names the measure as long as it lives, and what is kept holds it.
-    weights: PairWeights = q.memo(("pair weights", id(metric)), build)[0]
-    return weights
+    """The swap of a measure, and what it reads besides the scores."""
+    return next(weigh for measure, weigh in SWAPS.items() if isinstance(metric, measure))(metric, q)
 
 
 def unweighted(q: Queries) -> PairWeights:
@@ -56,47 +48,27 @@ def unweighted(q: Queries) -> PairWeights:
     return PairWeights(Unit(), np.zeros(0), np.zeros(0), q.n_documents)
 
 
-def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
-    """The gain of each level less that of the worst level of its run, (n_levels,); cached in `q`.
+def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:
+    """The weights of a swap that makes d and h of the ranks itself, by the documents there."""
+    cutoff = getattr(metric, "k", None) or q.n_documents
+    return PairWeights(swap, metric.swap_gains(q).astype(np.float64), np.zeros(0), cutoff)
+
+
+def level_gains(metric: Any, weights: PairWeights, q: Queries, levels: Levels) -> NDArray[np.float32]:
+    """The gain of each level less that of the worst level of its run, (n_levels,).
 
     Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
     """
-
-    def build() -> Any:
-        gains = np.zeros(levels.size.size) if metric is None else _gains_of_levels(metric, q, levels)
-        worst = levels.first[levels.query()] + levels.reach - 1
-        return (gains - gains[worst]).astype(np.float32), levels, metric
-
-    # Identities name the levels and the measure as long as they live, and what is kept holds them.
-    found: NDArray[np.float32] = q.memo(("gain of level", id(levels.of_document), id(metric)), build)[0]
-    return found
-
-
-def _gains_of_levels(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float64]:
-    """The gain of each level, that of all its documents, which are kept only where a swap reads them."""
-    gains, found = pair_weights(metric, q).gains, np.zeros(levels.size.size)
-    for first, last, part in q.parts():
+    gains = np.zeros(levels.size.size)
+    for first, last, part in q.parts() if metric is not None else ():
         rows = slice(q.offsets[first], q.offsets[last])
         level = levels.of_document[rows]
         try:
-            of_rows = gains[rows] if gains.size else metric.swap_gains(part)
+            of_rows = weights.gains[rows] if weights.gains.size else metric.swap_gains(part)
         except ValueError:
             metric.swap_gains(q)  # names the row among all
             raise
         paired = level >= 0
-        found[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_rows[paired]
-    return found
-
-
-def swap_gains(metric: Any, q: Queries) -> NDArray[np.float64]:
-    """What each document is worth in a swap."""
-    found: NDArray[np.float64] = q.memo(
-        (replace(metric, empty=0.0), "swap gains"), lambda: metric.swap_gains(q).astype(np.float64)
-    )
-    return found
-
-
-def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:
-    """The weights of a swap that makes d and h of the ranks itself, by the documents there."""
-    cutoff = getattr(metric, "k", None) or q.n_documents
-    return PairWeights(swap, swap_gains(metric, q), np.zeros(0), cutoff)
+        gains[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_rows[paired]
+    worst = levels.first[levels.query()] + levels.reach - 1
+    return (gains - gains[worst]).astype(np.float32)

@@ -1,1 +1,0 @@
-"""What objectives are built from: their base classes, the registry, and checks of their arguments."""

@@ -1,0 +1,80 @@
+"""Which of four kernels sums the pairs of each query, decided before any of them runs.
+
+kernel  queries                                                    loop
+lanes   up to 40 documents                                         64 lists side by side (`lanes`)
+tree    many pairs, few levels, a swap that is a sum of terms      runs of documents interact (`tree`)
+tiles   all others                                                 one list after the other (`query`)
+plain   scores too far apart for one float32, even when a lone     the same in float64, with an exponential a pair
+        highest or lowest one is brought near the others
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel, over_queries
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import RANGE, Loss
+from lambdaboost.objectives.kernels.pair_weight import PairWeights
+from lambdaboost.objectives.kernels.tree import worth_a_tree
+
+BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
+Kernels = NDArray[np.int8]  # one of these for each query
+Floats = NDArray[np.float64]
+NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, nothing beside others
+
+
+def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
+    """The kernel of each query whose scores are near each other, (n_queries,)."""
+
+    def build() -> tuple[Kernels, Levels]:
+        kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
+        if not weights.swap.traits.by_levels:
+            kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
+        kernels[worth_a_tree(q, levels, weights)] = BY_TREE
+        return kernels, levels
+
+    key = ("kernels", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
+    kernels: Kernels = q.memo(key, build)[0]
+    return kernels
+
+
+def clip_outliers(scores: Floats, q: Queries, kernels: Kernels, loss: Loss) -> tuple[Floats, Kernels]:
+    """The scores, a lone outlier nearer to the others, and the kernels, BY_PLAIN_LOOP where that is not enough."""
+    sigma, center, _ = loss.sigmoid
+    if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= RANGE:
+        return scores, kernels
+    near, kernels = scores.copy(), kernels.copy()
+    over_queries(_clip_outliers, q.offsets, (sigma, RANGE - abs(center)), near, kernels)
+    return near, kernels
+
+
+@kernel
+def _clip_outliers(first, last, offsets, limits, scores, kernels):
+    """Move the highest or the lowest score of a list of too wide a range, or go BY_PLAIN_LOOP where neither helps."""
+    sigma, most = limits
+    for q in range(first, last):
+        s = scores[offsets[q] : offsets[q + 1]]
+        best = worst = s[0]
+        for x in s:
+            best, worst = max(best, x), min(worst, x)
+        if sigma * (best - worst) <= most or kernels[q] == BY_TREE:
+            continue
+        second, last_but_one = worst, best
+        for x in s:
+            second = x if second < x < best else second
+            last_but_one = x if last_but_one > x > worst else last_but_one
+        high, low = best, worst
+        if sigma * (second - worst) <= most - NEAR:
+            high = worst + most / sigma
+        elif sigma * (best - last_but_one) <= most - NEAR:
+            low = best - most / sigma
+        # Scores of 1e17 do not change by as little.
+        if sigma * (high - low) > most + 1 or not (high > second and low < last_but_one):
+            kernels[q] = BY_PLAIN_LOOP
+            continue
+        for i in range(s.size):
+            s[i] = min(max(s[i], low), high)

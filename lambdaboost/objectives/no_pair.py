@@ -1,0 +1,58 @@
+"""Why an objective orders no two documents: such a part of an objective silently has no effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+
+
+class NoPair(NamedTuple):
+    """An objective that has no pair, why, and what to do about it."""
+
+    objective: Any
+    reason: str
+    remedy: str
+
+
+def labels_differ(source: str, q: Queries) -> bool:
+    """Whether two documents of a query whose weight is not 0 have different labels in a source."""
+    labels = q.source(source, allow_negative=True)
+    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
+    return bool(((high > low) & (q.query_weight > 0)).any())
+
+
+def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
+    """The reason and the remedy, of a rule that has no pair in these queries."""
+
+    def would_have(**changes: Any) -> bool:
+        return replace(rule, metric=None, **changes).has_pair(q)
+
+    source, labels = repr(rule.source), q.source(rule.source, allow_negative=True)
+    known = labels[~np.isnan(labels)]
+    if not known.size:
+        return f"{source} is missing (NaN) in every row", "give its labels, or leave this objective out"
+    if (q.sizes == 1).all():
+        return "every query has a single document", "look at the sizes or the ids of the queries"
+    if would_have():
+        reason = f"{rule.metric!r} values all documents of each query alike"
+        return reason, "give another measure or threshold"
+    if rule.skip_zero and would_have(skip_zero=False):
+        reason = f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ"
+        return reason, "give zeros='label', for which 0 is a label like any other"
+    if rule.within and would_have(within=(), skip_zero=False):
+        tied = " and ".join(map(repr, rule.within))
+        reason = f"documents with equal labels in {tied} have no different labels in {source}"
+        return reason, f"give labels in {tied} that are not made from {source}, or leave this objective out"
+    if (known == known[0]).all():
+        reason = f"all labels in {source} are {known[0]:g}"
+        if known.size == labels.size:
+            return reason, "give labels that differ"
+        return f"{reason}, or NaN", "if NaN means 0, such as no click, give 0"
+    weighted = "" if q.weight is None else " with a weight above 0"
+    reason = f"no query{weighted} has two documents with different labels in {source}"
+    return reason, "look at the labels and the queries"

@@ -1,0 +1,39 @@
+"""`parse`: objectives read from text, by the names under which they are registered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lambdaboost.clicks.propensities import CURVES
+from lambdaboost.evaluation import MEASURES, read_value
+from lambdaboost.objectives.objective import OBJECTIVES, Objective
+from lambdaboost.objectives.recipes import RECIPES
+from lambdaboost.objectives.scaled import Scaled
+from lambdaboost.objectives.schedules import SCHEDULES
+
+
+def parse(text: str) -> Any:
+    """The objective that a text names: its `repr`, a bare name for its defaults, or a recipe.
+
+    Only registered names, numbers, strings and tuples are read; no code runs. ``Propensities.load("curve.json")`` is a
+    saved curve.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be parsed; the message shows what can.
+
+    Examples
+    --------
+    >>> parse("LambdaRank")
+    LambdaRank()
+    >>> parse("Blend(LambdaRank(), SigmoidLocal(NDCG(k=3)), Linear(0.1, 0.001))")
+    Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
+
+    """
+    objectives: dict[str, Any] = {**OBJECTIVES, **RECIPES}
+    parts: dict[str, Any] = {**SCHEDULES, "Scaled": Scaled, **MEASURES, **CURVES}
+    value = read_value(text, {**objectives, **parts})
+    if not isinstance(value, Objective):
+        raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {', '.join(objectives)}")
+    return value

@@ -186,7 +186,7 @@ class Columns:
     def open(self, data: Any, name: str = "df", text: Sequence[str | None] = ()) -> Table | None:
         """A table or a file, opened once for several readings; None for an array.
 
-        Messages call a table `name`; the columns `text` of CSV are no numbers, besides those that these columns name.
+        Messages call a table `name`; the columns `text` of CSV are no numbers, nor those that these columns name.
 
         Raises
         ------
@@ -211,7 +211,7 @@ class Columns:
         return table
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **beside: Any) -> Collection:
-        """Features, queries and label sources of a table, a file, or an array with what is given beside it.
+        """Features, queries and label sources of a table, a file, or an array and what is given with it.
 
         Columns that only label the documents need not be there once training has recorded the features.
 

@@ -17,8 +17,8 @@ def from_frame(df: Any, *, query: str, relevance: str, **columns: Any) -> Collec
     Parameters
     ----------
     df : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One row per document; a pandas index is ignored. The rows of a query may be apart: they come together in the
-        order of the table, the queries in that of their first rows, and `Collection.rows` says which row each was.
+        One row per document; a pandas index is ignored. The rows of a query may be apart: they are put together in the
+        order of the table, queries in the order of their first rows; `Collection.rows` has the row of each document.
     query, relevance : str
         The columns with the query of each row (whole numbers, strings, …) and with its grade.
     **columns

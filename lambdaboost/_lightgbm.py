@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from lambdaboost._warn import waiting
 
@@ -161,24 +161,6 @@ def restart_dart(booster: Any) -> None:
 def _has_usable_feature(booster: Any) -> bool:
     infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
     return infos is None or set(infos[1].split()) != {"none"}
-
-
-class Fit(NamedTuple):
-    """The call of `LGBMRanker.fit` that is training."""
-
-    eval_metric: Any
-    params: dict[str, Any]
-    feval: Any
-    callbacks: Any
-
-
-def ranker_in_training() -> Fit | None:
-    """The call of `LGBMRanker.fit` that waits; None outside of any. It is read from local variables."""
-    fit, train = _variables("fit", "lightgbm.sklearn"), _variables("train", "lightgbm.engine")
-    if fit is None or train is None:
-        return None
-    callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
-    return Fit(fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
 
 
 def metrics_in_training(booster: Any) -> list[Any]:

@@ -84,14 +84,14 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
         if group is not None:
             q = queries_of_arrays(scores, weight, group)
             check_sources(measure, q, None)
-            return name_in(booster, measure.name), measure.mean(queries, q), True
+            return unique_name(booster, measure.name), measure.mean(queries, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
             check_sources(measure, q, queries)
             value = measure.mean(scores, q)
             if is_xgboost(queries):
-                return name_in(booster, xgboost_name(measure)), value
-            return name_in(booster, measure.name), value, True
+                return unique_name(booster, xgboost_name(measure)), value
+            return unique_name(booster, measure.name), value, True
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
@@ -108,7 +108,7 @@ def xgboost_name(measure: Any) -> str:
     return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
 
 
-def name_in(booster: Any, name: str) -> str:
+def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     return name if booster is None or name not in caller(booster).own_metrics else f"{name}{SECOND}"
 
@@ -142,14 +142,14 @@ def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **beside: Any) ->
     q, _, rows = columns.labels(X, grades, strict=False, name="X", **beside)
     for source in measure.sources:
         if source not in q.labels:
-            raise _lacking(f"label source {source!r}", "sources", columns.sources.get(source))
+            raise _missing_column(f"label source {source!r}", "sources", columns.sources.get(source))
     if getattr(measure, "reads_positions", False) and q.positions is None:
-        raise _lacking("positions", "position", columns.position)
+        raise _missing_column("positions", "position", columns.position)
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
 
 
-def _lacking(what: str, argument: str, column: str | None) -> ValueError:
+def _missing_column(what: str, argument: str, column: str | None) -> ValueError:
     if column is None:
         return ValueError(f"X has no {what}: name the column in {argument}= of the ranker")
     return ValueError(f"X has no column {column!r}, which {argument}= names: give a table with it")

@@ -33,7 +33,7 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.objective import check_objective
-from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_least_leaf
+from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_min_leaf_size
 
 __all__ = ["train"]
 
@@ -77,8 +77,8 @@ def train(
     rounds, objective
         The number of rounds, and an objective that does not need all rows in one process.
     valid, measure, early_stopping : Dask frame with the same columns, Measure and int, optional
-        Stop after so many rounds without improvement of the measure of `valid`. Each worker holds and evaluates all of
-        it, so that all stop in the same round.
+        Stop after this number of rounds without improvement of the measure of `valid`. Each worker holds and evaluates
+        all of it, so that all stop in the same round.
 
     Returns
     -------
@@ -105,20 +105,20 @@ def train(
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = Columns(query, relevance, sources, position, weight)
-    read = partial(_read, columns=columns)
-    parts, held_out = _spread(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
+    read = partial(_read_partition, columns=columns)
+    parts, held_out = _read_partitions(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
     if valid is not None:
         check_whole("early_stopping", early_stopping)
         like = client.submit(columns.recorded, parts[0].collection).result()
-        read = partial(_read, columns=like, check=measure.per_query)
-        held_out = [part.collection for part in _spread(client, rule, "valid", valid, read)]
+        read = partial(_read_partition, columns=like, check=measure.per_query)
+        held_out = [part.collection for part in _read_partitions(client, rule, "valid", valid, read)]
     for found in parts[0].without_pair:
         if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
             warn(NO_PAIR.format(**found._asdict()))
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
     params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
-    params = with_least_leaf(params, engine_named(engine).LEAST_LEAF, rule, documents)
+    params = with_min_leaf_size(params, engine_named(engine).MIN_LEAF_SIZE, rule, documents)
     settings = (rule, params, rounds, measure if held_out else None, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
@@ -146,7 +146,7 @@ def _read_objective(objective: Objective | str) -> Any:
 # Whole queries on the workers.
 
 
-class Part(NamedTuple):
+class Partition(NamedTuple):
     """A partition with rows: the future of its `Collection`, the worker that holds it, and what the client checks."""
 
     collection: Any
@@ -157,7 +157,9 @@ class Part(NamedTuple):
     without_pair: Any  # of the objective
 
 
-def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]) -> list[Part]:
+def _read_partitions(
+    client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]
+) -> list[Partition]:
     """The partitions with rows, read on the workers; raises unless every query is whole and categories are the same."""
     if not (hasattr(frame, "to_delayed") and hasattr(frame, "dtypes")):
         raise TypeError(f"{name} is {type(frame).__name__}, expected a dask.dataframe.DataFrame")
@@ -177,7 +179,7 @@ def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[
     if not all(held_by.get(future.key) for future in futures):
         raise RuntimeError("a worker died with its partitions: train again")
     with_rows = [at for at, described in enumerate(found) if described is not None]
-    parts = [Part(futures[at], next(iter(held_by[futures[at].key])), *found[at]) for at in with_rows]
+    parts = [Partition(futures[at], next(iter(held_by[futures[at].key])), *found[at]) for at in with_rows]
     if not parts:
         raise ValueError(f"{name} has no rows: give at least one partition with rows")
     remedy = "keep the rows of a query in one partition, as frame.shuffle('qid') does"
@@ -192,7 +194,7 @@ def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[
     return parts
 
 
-def _read(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
+def _read_partition(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
     """The queries of a partition, which pass `check` (scores, queries); None without rows.
 
     An error during the training would come too late: the other workers would wait.
@@ -259,7 +261,7 @@ def _port_of(kept: Any) -> int:
 
 
 @contextmanager
-def _joined(engine: str, network: Any) -> Iterator[dict[str, Any]]:
+def _join(engine: str, network: Any) -> Iterator[dict[str, Any]]:
     """The network on a worker, with the parameters that it needs."""
     if engine == "xgboost":
         from xgboost.dask import CommunicatorContext
@@ -282,18 +284,18 @@ def _train_on_worker(
 
     stock, data, errors = engine_named(engine), Collection.concat(parts), list[Exception]()
     threads = "nthread" if engine == "xgboost" else "num_threads"
-    with _joined(engine, network) as own:
+    with _join(engine, network) as own:
         params = {**params, **own, threads: int(get_worker().state.nthreads)}
-        train, valid = stock.named(stock.dataset(data), data.feature_names), None
+        train, valid = stock.dataset(data, named=True), None
         if held_out:
-            valid = stock.named(stock.dataset(Collection.concat(held_out), train), data.feature_names)
-        booster = stock.boost(_noting(rule, errors), params, rounds, train, valid, *stop)
+            valid = stock.dataset(Collection.concat(held_out), train, named=True)
+        booster = stock.boost(_catch_errors(rule, errors), params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
     return bytes(stock.write(booster, ""))
 
 
-def _noting(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
+def _catch_errors(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
     """The objective, which after an error goes on without gradients: LightGBM's other workers would wait forever."""
 
     def gradient(scores: Any, data: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from lambdaboost.datasets.tables import grades_of
 
 ATTRIBUTE = "lambdaboost_attached"
 TAKEN = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
-# What LightGBM makes of the positions of a stock Dataset: numbers in the order in which they first occur.
-LIGHTGBM_ID = "LightGBM's id "
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,28 +27,17 @@ class Attached:
 
     sources: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     positions: Positions | None = None
-    # The data set's own label where it has NaN, which LightGBM makes 0; read while the label is still that one.
-    label: NDArray[np.float32] | None = None
 
     def take(self, rows: Any) -> Attached:
         """That of some rows."""
         sources = {name: values[rows] for name, values in self.sources.items()}
         positions = None if self.positions is None else self.positions.take(rows)
-        return Attached(sources, positions, None if self.label is None else self.label[rows])
+        return Attached(sources, positions)
 
     def updated(self, later: Attached) -> Attached:
         """With what was attached later, which replaces sources of the same name."""
         positions = self.positions if later.positions is None else later.positions
-        label = self.label if later.label is None else later.label
-        return Attached({**self.sources, **later.sources}, positions, label)
-
-    def grades(self, label: NDArray[Any]) -> NDArray[Any]:
-        """The grades of the data set whose engine has this `label`."""
-        if RELEVANCE in self.sources:
-            return self.sources[RELEVANCE]
-        if self.label is not None and np.array_equal(np.nan_to_num(self.label), label):
-            return self.label
-        return label
+        return Attached({**self.sources, **later.sources}, positions)
 
 
 NOTHING = Attached()
@@ -68,7 +54,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     position : array of shape (n_documents,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
     **sources : arrays of shape (n_documents,)
-        Label sources by name, such as ``clicks=ctr``; NaN where a source says nothing of a document. ``relevance=``
+        Label sources by name, such as ``clicks=ctr``; NaN where the label is unknown. ``relevance=``
         gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses.
 
     Returns
@@ -110,15 +96,17 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     if position is not None:
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
-    label = None
+    attached = getattr(data, ATTRIBUTE, NOTHING).updated(Attached(given, positions))
     if is_lightgbm(data) and not is_constructed(data):
-        if data.label is not None:
-            grades = grades_of(data.label)
-            label = grades if np.isnan(grades).any() else None
-        elif RELEVANCE in given:
+        if data.label is None and RELEVANCE in given:
             data.set_label(np.nan_to_num(given[RELEVANCE]))
-    before = getattr(data, ATTRIBUTE, NOTHING)
-    setattr(data, ATTRIBUTE, before.updated(Attached(given, positions, label)))
+        known = RELEVANCE in attached.sources or data.label is None
+        if not known and np.isnan(grades_of(data.label)).any():
+            raise ValueError(
+                "the label of data has NaN, which LightGBM makes 0: give attach(data, relevance=grades), for which "
+                "missing grades stay missing"
+            )
+    setattr(data, ATTRIBUTE, attached)
     return data
 
 
@@ -182,18 +170,13 @@ def is_xgboost(data: object) -> bool:
 
 
 def queries_of(data: Any) -> Queries:
-    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it.
-
-    Of a stock Dataset whose ``position`` field is set, the positions are the numbers that LightGBM gave to them.
-    """
-    attached, position = getattr(data, ATTRIBUTE, NOTHING), None
+    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it."""
+    attached = getattr(data, ATTRIBUTE, NOTHING)
     if is_lightgbm(data):
         offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
         name, way = "lightgbm.Dataset", "group=[documents of each query]"
         if data.used_indices is not None:  # of a subset
             attached = attached_to(data)
-        if data.used_indices is not None or data.get_field("position") is not None:
-            position = positions_in_field(data)
     elif is_xgboost(data):
         offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
         name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"
@@ -205,14 +188,7 @@ def queries_of(data: Any) -> Queries:
         raise ValueError(f"the {name} has no labels: give label=grades")
     if labels is not None and labels.ndim == 2:
         labels = labels[:, 0]
-    parts = {
-        RELEVANCE: labels,
-        "offsets": offsets,
-        "weight": weight,
-        "attached": attached,
-        "position": position,
-    }
-    return _cached(data, parts)
+    return _cached(data, {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": attached})
 
 
 def queries_of_arrays(
@@ -223,30 +199,7 @@ def queries_of_arrays(
         raise ValueError("group is missing: pass group=[documents of each query] to fit")
     labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
     weight = None if weight is None else np.asarray(weight)
-    parts = {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": NOTHING, "position": None}
-    return _cached(labels, parts)
-
-
-def positions_in_field(data: Any) -> Positions | None:
-    """LightGBM's own positions of a stock Dataset, or of a subset of one, as categories; None without any."""
-    if not is_lightgbm(data):
-        return None
-    field = data.get_field("position")
-    if field is not None:
-        return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))
-    parent = parent_of(data)
-    of_parent = None if parent is None else positions_in_field(parent)
-    return None if of_parent is None else of_parent.take(np.asarray(data.used_indices))
-
-
-@lru_cache(maxsize=8)
-def _ids(n: int) -> tuple[str, ...]:
-    return tuple(f"{LIGHTGBM_ID}{i}" for i in range(n))
-
-
-def is_renumbered(positions: Positions | None) -> bool:
-    """Whether these are the ids that LightGBM gives to the positions of a stock Dataset."""
-    return positions is not None and bool(positions.names) and positions.names[0].startswith(LIGHTGBM_ID)  # type: ignore[index]
+    return _cached(labels, {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": NOTHING})
 
 
 def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
@@ -257,13 +210,13 @@ def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
     attached, weight = parts["attached"], parts["weight"]
     if is_xgboost(owner) and attached is NOTHING:
         _refuse_lost_grades()
-    grades = attached.grades(parts[RELEVANCE])
+    grades = attached.sources.get(RELEVANCE, parts[RELEVANCE])
     sources = {name: values for name, values in attached.sources.items() if name != RELEVANCE}
     made = Queries(
         grades,
         np.diff(parts["offsets"].astype(np.int64)),
         weight=weight if weight is not None and weight.size else None,
-        position=parts["position"] if attached.positions is None else attached.positions,
+        position=attached.positions,
         **sources,
     )
     # Copies, since the engine may free or overwrite its memory.
@@ -289,10 +242,6 @@ def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
     for name, before in old.items():
         now = new[name]
-        if isinstance(before, Positions) and isinstance(now, Positions):
-            if before.names != now.names:
-                return False
-            before, now = before.codes, now.codes
         if before is now:
             continue
         if not isinstance(before, np.ndarray) or not isinstance(now, np.ndarray) or before.dtype != now.dtype:
@@ -339,7 +288,7 @@ def query_folds(
 
 
 def _sizes_of(queries: Any) -> NDArray[np.int64]:
-    """The number of documents of each query; a Dataset that tells them is not constructed, so may change."""
+    """The number of documents of each query; a Dataset that is not constructed yet has them as they were given."""
     if isinstance(queries, Queries):
         return queries.sizes
     if is_lightgbm(queries) and not is_constructed(queries):

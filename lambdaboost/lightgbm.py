@@ -27,11 +27,10 @@ from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import OWN, Beside, Ranker, attach_queries, read_metrics
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.ranker import OWN, Ranker, RowFields, attach_queries, read_metrics
+from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
@@ -44,7 +43,7 @@ RESERVED = frozenset({"metric"}).union(
     *(_lightgbm.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
 )
 UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
-LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
+MIN_LEAF_SIZE = _lightgbm.ALIASES["least leaf"]
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -54,7 +53,6 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     ----------
     objective : Objective or str
         An objective or its text, such as ``"graded"``; or LightGBM's own ``"lambdarank"``, ``"rank_xendcg"``.
-        ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
     query : str
         The column of a pandas, polars or pyarrow table that holds the query of each row.
     sources : list of str, or dict of str to str, optional
@@ -66,10 +64,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         warning how many rows have one.
     min_child_samples : int, optional
         The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
-    boosting_type, num_leaves, max_depth, learning_rate, n_estimators, subsample_for_bin, class_weight, \
-    min_split_gain, min_child_weight, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, \
-    random_state, n_jobs, importance_type, **kwargs
-        As of LGBMRanker.
+    **kwargs
+        Those of LGBMRanker: ``n_estimators=``, ``num_leaves=``, ``learning_rate=``, ….
 
     Notes
     -----
@@ -80,7 +76,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     """
 
     _title, _parameter_names = TITLE, PARAMETERS
-    _lists = Beside(
+    _lists = RowFields(
         "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
     )
     _inherited = ("sources", "position", "weight", "start")
@@ -93,34 +89,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
         unseen: str = "error",
-        boosting_type: str = "gbdt",
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample_for_bin: int = 200000,
-        class_weight: Any = None,
-        min_split_gain: float = 0.0,
-        min_child_weight: float = 1e-3,
         min_child_samples: int | None = None,
-        subsample: float = 1.0,
-        subsample_freq: int = 0,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        importance_type: str = "split",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves, max_depth=max_depth,
-            learning_rate=learning_rate, n_estimators=n_estimators, subsample_for_bin=subsample_for_bin,
-            class_weight=class_weight, min_split_gain=min_split_gain, min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples, subsample=subsample, subsample_freq=subsample_freq,
-            colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
-            random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
-        )  # fmt: skip
+        super().__init__(objective=objective, min_child_samples=min_child_samples, **kwargs)
         self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
 
     def fit(
@@ -184,32 +156,31 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         Raises
         ------
         TypeError, ValueError
-            Before the first round, if an argument is wrong, or the engine would do something else in silence
+            Before the first round, if an argument is wrong, or the engine would silently do something else
             (docs/traps.md).
 
         """
-        objective = self._objective_to_fit()
         if self.class_weight is not None:
             raise ValueError(
                 f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
             )
-        given = Beside(group, qid, sources, position, sample_weight, init_score)
-        lists = Beside(eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score)
-        sets = _eval_set(eval_set, eval_X, eval_y)
-        training, valid = self._read(X, y, given, sets, lists, init_model)
+        given = RowFields(group, qid, sources, position, sample_weight, init_score)
+        lists = RowFields(
+            eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score
+        )
+        sets = _read_eval_set(eval_set, eval_X, eval_y)
+        objective, training, valid = self._read(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
-        training.check("sources", [objective])
-        warn_of_leaks(training.features, q)
         # The base class turns these into parameters, here and in `predict`.
-        self._objective, self._eval_at = objective, _cutoffs(eval_at)
+        self._objective, self._eval_at = objective, _read_cutoffs(eval_at)
         params = self._process_params("fit")
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
         for one in valid:
             one.check("eval_sources", feval or (), self.n_jobs)
-        params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
+        params = with_min_leaf_size(params, MIN_LEAF_SIZE, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _dataset(*training[1:4], **named)
+        data = _make_dataset(*training[1:4], **named)
         first_only = _lightgbm.is_true(params.get("first_metric_only", True))
         if first_only and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
             params["first_metric_only"] = True
@@ -219,15 +190,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             data,
             self.n_estimators,
             valid_sets=[
-                data if one is training else _dataset(*one[1:4], reference=data, **named) for one in valid
+                data if one is training else _make_dataset(*one[1:4], reference=data, **named)
+                for one in valid
             ],
             valid_names=eval_names,
             feval=feval,
             init_model=None if init_model is None else booster_of(init_model),
             callbacks=[
-                *_no_reset(objective),
+                *_prevent_reset(objective),
                 *order,
-                *(map(_by_first_metric, callbacks or ()) if first_only else callbacks or ()),
+                *(map(_stop_by_first_metric, callbacks or ()) if first_only else callbacks or ()),
                 lgb.record_evaluation(history),
             ],
         )
@@ -253,12 +225,12 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         names = [metric for metric in requested if isinstance(metric, str)]
         params["metric"] = names or "None"
         if not requested:
-            return [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
-        feval = [_feval(metric) for metric in requested if callable(metric)]
-        return feval or None, [_own_last] if feval and not isinstance(requested[0], str) else []
+            return [NDCG(k=k) for k in _read_cutoffs(params["eval_at"])], []
+        feval = [_as_feval(metric) for metric in requested if callable(metric)]
+        return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
 
 
-def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
+def _make_dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
     """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
     # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
     own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
@@ -268,14 +240,14 @@ def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
     return attach_queries(data, q)
 
 
-def _cutoffs(eval_at: Any) -> list[int]:
+def _read_cutoffs(eval_at: Any) -> list[int]:
     """The cutoffs of ``eval_at``: a whole number, several, or a text such as "3,10"."""
     return (
         [int(k) for k in eval_at.split(",")] if isinstance(eval_at, str) else np.atleast_1d(eval_at).tolist()
     )
 
 
-def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
+def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
     """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`."""
     if isinstance(metric, Measure):
         return metric
@@ -283,7 +255,7 @@ def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
     return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
 
 
-def _own_last(env: Any) -> None:
+def _sort_own_last(env: Any) -> None:
     """A callback that puts LightGBM's own metrics, which it evaluates first, after the others.
 
     Early stopping then uses the first of the others.
@@ -292,10 +264,10 @@ def _own_last(env: Any) -> None:
     env.evaluation_result_list.sort(key=lambda result: result[1] in own)
 
 
-_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
+_sort_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
 
 
-def _no_reset(objective: Any) -> list[Any]:
+def _prevent_reset(objective: Any) -> list[Any]:
     """A callback with which LightGBM draws as for its own objectives: see `note_objective`."""
 
     def note(env: Any) -> None:
@@ -306,7 +278,7 @@ def _no_reset(objective: Any) -> list[Any]:
     return [] if isinstance(objective, NativeObjective) else [note]
 
 
-def _by_first_metric(callback: Any) -> Any:
+def _stop_by_first_metric(callback: Any) -> Any:
     """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
     if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
         callback = copy.copy(callback)  # the caller may use it elsewhere
@@ -314,12 +286,12 @@ def _by_first_metric(callback: Any) -> Any:
     return callback
 
 
-def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
+def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
     """The validation sets, from ``eval_set=`` or from ``eval_X=`` and ``eval_y=``."""
     if eval_X is None and eval_y is None:
         return eval_set
     if eval_set is not None:
-        raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
+        raise ValueError("eval_set is given as well as eval_X and eval_y: give one or the other")
     rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
     if eval_X is None or eval_y is None or len(rows) != len(grades):
         raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
@@ -329,17 +301,12 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
 # What `tune`, the command line and saved models need.
 
 
-def dataset(collection: Collection, reference: Any = None) -> Any:
-    """The data set of a collection; validation data are binned as the training data `reference`."""
-    return _dataset(collection.table(UNNAMED), collection.queries, reference=reference)
-
-
-def named(data: Any, names: Sequence[str]) -> Any:
-    """The data set with these names of its features."""
-    if hasattr(data.data, "columns"):  # by which LightGBM knows the categories
-        data.data.columns = list(names)
-        return data
-    return data.set_feature_name(list(names))
+def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
+    """The data set of a collection, `named` with its names; validation data are binned as the data set `reference`."""
+    features, names = collection.table(UNNAMED), list(collection.feature_names or ()) if named else None
+    if names and hasattr(features, "columns"):  # by which LightGBM knows the categories
+        features.columns = names
+    return _make_dataset(features, collection.queries, reference=reference, feature_name=names or "auto")
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -355,7 +322,7 @@ def boost(
     early_stopping: int | None = None,
     on_round: OnRound | None = None,
 ) -> Any:
-    """The booster of `lightgbm.train`, in silence; after early stopping it ends at its best round.
+    """The booster of `lightgbm.train`, without output; after early stopping it ends at its best round.
 
     `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
     True the training ends with this round.
@@ -366,17 +333,17 @@ def boost(
         if on_round is not None and on_round(results[0][2] if results else None):
             raise lgb.callback.EarlyStopException(env.iteration, results)
 
-    callbacks: list[Any] = [*_no_reset(objective), each]
+    callbacks: list[Any] = [*_prevent_reset(objective), each]
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective
-    settings = with_least_leaf({"verbosity": -1, **params}, LEAST_LEAF, objective, rows_in(data) or 0)
+    settings = with_min_leaf_size({"verbosity": -1, **params}, MIN_LEAF_SIZE, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
-    settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
+    settings |= {"objective": rule, "metric": "None"} | _keep_all_features(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
 
 
-def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
+def _keep_all_features(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
     """A parameter for data that a training with smaller leaves may use later: LightGBM would drop features for all."""
     known = _lightgbm.is_constructed(data) or "feature_pre_filter" in params
     return {} if known else {"feature_pre_filter": False}
@@ -429,6 +396,6 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
 
 
-def importance(booster: Any) -> NDArray[np.float64]:
-    """The total gain of each feature, shape (n_features,)."""
-    return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+def n_features(booster: Any) -> int:
+    """The number of features."""
+    return int(booster.num_feature())

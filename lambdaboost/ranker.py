@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaboost._checks import saying
 from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
-from lambdaboost._value import Value
-from lambdaboost._words import listed, shown
 from lambdaboost.callback import columns_of, mean_of
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
@@ -23,17 +21,18 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.objective import Objective, check_objective
-from lambdaboost.saving import fitted_by, settings_of
-from lambdaboost.traps import remedy
+from lambdaboost.saving import changed_params, with_booster_features
+from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN = ("objective", "query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
 
 
-class Beside(NamedTuple):
+class RowFields(NamedTuple):
     """What belongs to the rows of a data set and is no column of X."""
 
     group: Any = None
@@ -75,14 +74,14 @@ class Documents(NamedTuple):
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
 
-    `_parameter_names` are the engine's parameters; `_lists` are the arguments of `fit` with the `Beside` of each
+    `_parameter_names` are the engine's parameters; `_lists` are the arguments of `fit` with the `RowFields` of each
     validation set; of it, a validation set with the training's own X and y has what is `_inherited` from the training
     data.
     """
 
     _title: str
     _parameter_names: frozenset[str]
-    _lists: Beside
+    _lists: RowFields
     _inherited: Sequence[str]
     objective: Any
     query: str
@@ -92,20 +91,8 @@ class Ranker:
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
-        given = sorted(settings_of(self).items(), key=lambda setting: setting[0] != "objective")
+        given = sorted(changed_params(self).items(), key=lambda setting: setting[0] != "objective")
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the objective: ``objective__weight=0.1``."""
-        plain = {name: value for name, value in params.items() if not name.startswith("objective__")}
-        if len(plain) < len(params):
-            objective = read_objective(plain.get("objective", self.objective))
-            for name in sorted(params.keys() - plain.keys()):
-                _, *path = name.split("__")
-                objective = _replaced("objective", objective, path, params[name])
-            plain["objective"] = objective
-        super().set_params(**plain)  # type: ignore[misc]
-        return self
 
     @property
     def objective_(self) -> Objective | NativeObjective:
@@ -139,7 +126,7 @@ class Ranker:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
         features = self._fitted.features_in(X)
-        return features if as_frame("X", X) is None else framed(features, self._fitted)
+        return features if as_frame("X", X) is None else to_frame(features, self._fitted)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
@@ -151,7 +138,7 @@ class Ranker:
                     "them to fit as group= or qid="
                 )
             if self._parameter_names and name not in known:
-                raise ValueError(f"{name}={value!r} is no parameter of a ranker: {remedy(name, known)}")
+                raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
         rule: Any = read_objective(self.objective)
         if isinstance(rule, NativeObjective):
             rule.check(self._title.lower())
@@ -162,14 +149,15 @@ class Ranker:
         return checked
 
     def _read(
-        self, X: Any, y: Any, given: Beside, eval_set: Any, lists: Beside, first_model: Any
-    ) -> tuple[Documents, list[Documents]]:
-        """The training data, and the validation sets, among which the training data are the same object.
+        self, X: Any, y: Any, given: RowFields, eval_set: Any, lists: RowFields, first_model: Any
+    ) -> tuple[Any, Documents, list[Documents]]:
+        """The objective, the training data, and the validation sets, among which the training data are the same object.
 
         Features and codes are those of the model that the training continues, which has them by place.
         """
-        columns = self._features_of(first_model, X)
+        objective, columns = self._objective_to_fit(), self._features_of(first_model, X)
         training = self._documents("X", X, y, given, columns)
+        training.check("sources", [objective])
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._lists, lists, strict=True):
             if items is not None and len(items) != len(sets):
@@ -178,7 +166,7 @@ class Ranker:
                 )
         found = []
         for at, (Xv, yv) in enumerate(sets):
-            own = Beside(*(None if items is None else items[at] for items in lists))
+            own = RowFields(*(None if items is None else items[at] for items in lists))
             if again := Xv is X and yv is y:
                 inherited = [name for name in self._inherited if getattr(own, name) is None]
                 inherited += ["group", "qid"] if own.group is None and own.qid is None else []
@@ -188,7 +176,7 @@ class Ranker:
             found.append(
                 training if again and np.array_equal(one.queries.sizes, training.queries.sizes) else one
             )
-        return training, found
+        return objective, training, found
 
     def _features_of(self, model: Any, X: Any) -> Columns:
         """The columns of a table, of which the features are those of another model, in its order."""
@@ -196,19 +184,18 @@ class Ranker:
         if model is None or frame is None:
             return columns
         engine = engine_named(self._title.lower())
-        first = fitted_by(columns, engine, engine.booster_of(model), frame.columns)
+        first = with_booster_features(columns, engine, engine.booster_of(model), frame.columns)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
         return replace(first, categories=categories or None)
 
-    def _documents(self, name: str, X: Any, y: Any, own: Beside, columns: Columns) -> Documents:
+    def _documents(self, name: str, X: Any, y: Any, own: RowFields, columns: Columns) -> Documents:
         """Documents as the engine takes them."""
-        group, qid, sources, position, weight, start = own
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
-        data = columns.read(X, y, name=name, **beside)
-        if start is not None and data.rows is not None:
-            start = np.asarray(start)[data.rows]
+        data = columns.read(X, y, name=name, **{field: own[at] for at, field in enumerate(own._fields[:-1])})
+        start = own.start if own.start is None or data.rows is None else np.asarray(own.start)[data.rows]
         fitted = columns.recorded(data)
-        return Documents(name, framed(data.features, fitted), data.queries, start, fitted)
+        if name == "X":
+            warn_of_leaks(data.features, data.queries, fitted.features)
+        return Documents(name, to_frame(data.features, fitted), data.queries, start, fitted)
 
     def _note(self, objective: Any, fitted: Columns) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
@@ -260,20 +247,7 @@ def attach_queries(data: Any, q: Queries) -> Any:
     return attach(data, position=q.positions, **sources)
 
 
-def framed(features: Any, fitted: Columns) -> Any:
+def to_frame(features: Any, fitted: Columns) -> Any:
     """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
     names, categories = fitted.features, fitted.categories
     return features if names is None else categorical_frame(features, names, categories or {})
-
-
-def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:
-    name, *rest = path
-    known = [part.name for part in fields(value)] if isinstance(value, Value) else []  # type: ignore[arg-type]
-    if name not in known:
-        remedy = f"give one of {listed(known)}" if known else "leave it out"
-        raise ValueError(f"{owner}__{name}: {value!r} has no parameter {shown(name)}; {remedy}")
-    if rest:
-        to = _replaced(f"{owner}__{name}", read_objective(getattr(value, name)), rest, to)
-    elif isinstance(to, str) and isinstance(getattr(value, name), Objective):
-        to = read_objective(to)
-    return replace(value, **{name: to})

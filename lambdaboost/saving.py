@@ -1,4 +1,4 @@
-"""Saved models: the engine's own file, and beside it a small ``.json`` file that describes the training."""
+"""Saved models: the engine's own file, with a small ``.json`` file next to it that describes the training."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SavedModel:
         params, engine = self.about.get("params", {}), engine_named(self.about["engine"])
         columns, frame = Columns.of_record(self.about), as_frame("X", X)
         if frame is not None and columns.features is None:  # of a stock booster
-            columns = fitted_by(columns, engine, self.booster, frame.columns)
+            columns = with_booster_features(columns, engine, self.booster, frame.columns)
         columns = columns if unseen is None else replace(columns, unseen=unseen)
         return engine.predict(self.booster, columns.features_in(X), params)
 
@@ -52,7 +52,7 @@ def save(
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model file of its engine, and beside it ``PATH.json``, which describes the training.
+    """Write a model file of its engine, and ``PATH.json``, which describes the training.
 
     Both are written atomically. The model file needs no lambdaboost: ``lightgbm.Booster(model_file=path)``,
     ``xgboost.Booster(model_file=path)``.
@@ -88,17 +88,17 @@ def save(
     LambdaRank()
 
     """
-    path, booster = Path(path), in_use(model)
+    path, booster = Path(path), booster_in_use(model)
     fitted = getattr(model, "_fitted", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
-        own = {name: value for name, value in settings_of(model).items() if name != "objective"}
+        own = {name: value for name, value in changed_params(model).items() if name != "objective"}
         params = own if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = read_objective(objective)
     check_place("path", path)
-    check_place("path", beside(path))
+    check_place("path", sidecar_path(path))
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -119,7 +119,7 @@ def save(
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
-    with replacing(path) as file, replacing(beside(path)) as described:
+    with replacing(path) as file, replacing(sidecar_path(path)) as described:
         file.write(content)
         described.write(text + b"\n")
         file.flush()  # if the disk is full, this fails before the description is replaced
@@ -139,29 +139,31 @@ def load(path: str | Path) -> SavedModel:
     path = Path(path)
     content = path.read_bytes()
     try:
-        about = json.loads(beside(path).read_bytes())
+        about = json.loads(sidecar_path(path).read_bytes())
         known = about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES
     except FileNotFoundError:
         raise ValueError(
-            f"no {beside(path)} beside {path}: it describes the training, and is written with the model"
+            f"no {sidecar_path(path)} beside {path}: it describes the training, and is written with the model"
         ) from None
     except (ValueError, AttributeError):
         known = False
     if not known:
         raise ValueError(
-            f"{beside(path)} is not the description of a model: train again, or restore the original"
+            f"{sidecar_path(path)} is not the description of a model: train again, or restore the original"
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
-        raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
+        raise ValueError(
+            f"{sidecar_path(path)} describes another model than {path}: keep the two files together"
+        )
     return SavedModel(engine_named(about["engine"]).read(content), about)
 
 
-def beside(path: Path) -> Path:
+def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
     return path.with_name(f"{path.name}.json")
 
 
-def in_use(model: Any) -> Any:
+def booster_in_use(model: Any) -> Any:
     """The booster of a fitted ranker, with the rounds that the ranker predicts with; any other model unchanged."""
     if hasattr(model, "get_booster"):
         booster = model.get_booster()
@@ -174,19 +176,26 @@ def in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def fitted_by(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
+def with_booster_features(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
     exact = {column: column for column in there}
     by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    default = tuple(map(engine.UNNAMED.format, range(engine.importance(booster).size)))
-    names = engine.feature_names(booster) or (default if set(default) <= set(exact) else ())
+    names: tuple[str, ...] = names_of(engine, booster)
+    if not engine.feature_names(booster) and not set(names) <= set(exact):
+        names = ()
     known = columns.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
     features = tuple(by_name.get(name, name) for name in names)
     return replace(columns, features=features or None, categories=categories)
 
 
-def settings_of(ranker: Any) -> dict[str, Any]:
+def names_of(engine: Any, booster: Any) -> tuple[str, ...]:
+    """The names of a booster's features, or those that its engine gives to features without names."""
+    unnamed = map(engine.UNNAMED.format, range(engine.n_features(booster)))
+    return engine.feature_names(booster) or tuple(unnamed)
+
+
+def changed_params(ranker: Any) -> dict[str, Any]:
     """The parameters of a ranker that differ from its defaults."""
     defaults = type(ranker)().get_params()
     given = ranker.get_params().items()

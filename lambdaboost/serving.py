@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,11 +18,11 @@ import numpy as np
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_named, engine_of, package
 from lambdaboost._words import listed, shown
-from lambdaboost.saving import SavedModel, in_use
+from lambdaboost.saving import SavedModel, booster_in_use, names_of
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 TINY = np.float32(1e-35)
-ZERO = 1.01e-35  # up to here thresholds tell 0 from other numbers: LightGBM's are ±1e-35
+ZERO = 1.01e-35  # up to here thresholds separate 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
 SUMS = re.compile(r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*")
 OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
@@ -52,13 +53,17 @@ class Forest(NamedTuple):
     trees: tuple[Split | Leaf, ...]
     categories: dict[str, list[Any]]
 
-    def splits(self) -> Iterator[Split]:
-        """All splits."""
-        waiting = list(self.trees)
-        while waiting:
-            if isinstance(node := waiting.pop(), Split):
-                yield node
-                waiting += [node.left, node.right]
+    def refusal(self, split: Split, what: str, remedy: str) -> ValueError:
+        """The error for a split that a format cannot hold."""
+        return ValueError(
+            f"feature {self.names[split.feature]!r} has {what}: {remedy}, or use another format"
+        )
+
+    def named(self, split: Split) -> str:
+        """The name of the feature of a split of numbers."""
+        if split.categories:
+            raise self.refusal(split, "categories, which only ONNX can split", "encode it as numbers")
+        return self.names[split.feature]
 
 
 def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboost") -> None:
@@ -118,7 +123,7 @@ def forest(model: Any) -> Forest:
     missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
         raise _refusal(f"missing={missing:g} for missing values", "train with NaN in their place")
-    booster = in_use(model.booster if loaded else model)
+    booster = booster_in_use(model.booster if loaded else model)
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -129,9 +134,7 @@ def forest(model: Any) -> Forest:
     if not SUMS.fullmatch(objective):
         raise _refusal(f"the objective {objective!r}, of whose sum a function is predicted", OWN_FILE)
     of_engine = engine_named(engine)
-    n = of_engine.importance(booster).size
-    names = of_engine.feature_names(booster) or tuple(map(of_engine.UNNAMED.format, range(n)))
-    return Forest(names, tuple(trees), of_engine.categories(booster))
+    return Forest(names_of(of_engine, booster), tuple(trees), of_engine.categories(booster))
 
 
 def _refusal(what: str, remedy: str) -> ValueError:
@@ -194,23 +197,20 @@ def _trees_of_xgboost(booster: Any) -> Trees:
 
 
 def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
-    segments = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
+    nodes, starts, sizes = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
     categories = {
         node: tuple(tree["categories"][first : first + size])
-        for node, first, size in zip(*segments, strict=True)
+        for node, first, size in zip(nodes, starts, sizes, strict=True)
     }
 
     def node(i: int) -> Split | Leaf:
         value, default_left = np.float32(tree["split_conditions"][i]), bool(tree["default_left"][i])
-        feature, left, right = (
-            tree[part][i] for part in ("split_indices", "left_children", "right_children")
-        )
+        feature, left, right = tree["split_indices"][i], tree["left_children"][i], tree["right_children"][i]
         if left < 0:
             return Leaf(float(value) * weight)
         if i in categories:  # these go right
-            return Split(
-                feature, np.float32(0), categories[i], not default_left, False, node(right), node(left)
-            )
+            chosen = categories[i]
+            return Split(feature, np.float32(0), chosen, not default_left, False, node(right), node(left))
         # x < t where x ≤ the float32 number before t.
         below = np.nextafter(value, np.float32(-np.inf))
         return Split(feature, below, (), default_left, default_left, node(left), node(right))
@@ -218,20 +218,10 @@ def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
     return node(0)
 
 
-def _refuse_categories(trees: Forest, system: str) -> None:
-    for split in trees.splits():
-        if split.categories:
-            raise ValueError(
-                f"feature {trees.names[split.feature]!r} has categories, which {system} cannot split: encode it as "
-                "numbers before training, or export to ONNX"
-            )
-
-
 def _xgboost_json(trees: Forest, name: str) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
-    _refuse_categories(trees, "this format")
 
-    def written(node: Split | Leaf, numbers: Iterator[int], depth: int = 0) -> dict[str, Any]:
+    def written(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
         number = next(numbers)
         if isinstance(node, Leaf):
             return {"nodeid": number, "leaf": node.value}
@@ -241,7 +231,7 @@ def _xgboost_json(trees: Forest, name: str) -> bytes:
         return {
             "nodeid": number,
             "depth": depth,
-            "split": trees.names[node.feature],
+            "split": trees.named(node),
             # 2^128 is above every float32 number, and infinity as one; JSON has no infinity.
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
@@ -250,28 +240,23 @@ def _xgboost_json(trees: Forest, name: str) -> bytes:
             "children": [left, right],
         }
 
-    return _json([written(tree, iter(range(1 << 62))) for tree in trees.trees])
+    return _json([written(tree, count()) for tree in trees.trees])
 
 
 def _solr(trees: Forest, name: str) -> bytes:
     """Solr's MultipleAdditiveTreesModel: left if x ≤ threshold + 1e-6, in float32; a missing value goes right."""
-    _refuse_categories(trees, "Solr")
-    if wrong := [split for split in trees.splits() if split.learnt_left]:
-        raise ValueError(
-            f"feature {trees.names[wrong[0].feature]!r} has missing values that go left, and Solr sends them right: "
-            "fill them before training (on XGBoost with tree_method='hist'), or use another format"
-        )
 
     def written(node: Split | Leaf) -> dict[str, Any]:
         if isinstance(node, Leaf):
             return {"value": repr(node.value)}
+        if node.learnt_left:
+            what = "missing values that go left, and Solr sends them right"
+            raise trees.refusal(node, what, "fill them before training (on XGBoost with tree_method='hist')")
         if (threshold := _before_slack(node.threshold)) is None:
-            raise ValueError(
-                f"feature {trees.names[node.feature]!r} has the threshold {node.threshold:g}, with which Solr cannot "
-                "compare, as it adds 1e-6: multiply the feature by 1000 before training, or use another format"
-            )
+            what = f"the threshold {node.threshold:g}, with which Solr cannot compare, as it adds 1e-6"
+            raise trees.refusal(node, what, "multiply the feature by 1000 before training")
         return {
-            "feature": trees.names[node.feature],
+            "feature": trees.named(node),
             "threshold": repr(float(threshold)),
             "left": written(node.left),
             "right": written(node.right),
@@ -290,7 +275,7 @@ def _solr(trees: Forest, name: str) -> bytes:
 def _before_slack(threshold: np.float32) -> np.float32 | None:
     """The number that plus Solr's slack is the threshold, in float32; None if there is none.
 
-    Of thresholds that tell 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
+    For thresholds that separate 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
     """
     near = threshold - SLACK
     around = [near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf))]
@@ -313,21 +298,20 @@ def _onnx(trees: Forest, name: str) -> bytes:
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
     leaves: list[float] = []
 
-    def placed(node: Split | Leaf) -> tuple[int, bool]:
+    def place(node: Split | Leaf) -> tuple[int, int]:
         if isinstance(node, Leaf):
             leaves.append(node.value)
-            return len(leaves) - 1, True
-        place = len(splits)
+            return len(leaves) - 1, 1
+        at = len(splits)
         splits.append(None)
-        splits[place] = (node, *placed(node.left), *placed(node.right))
-        return place, False
+        splits[at] = (node, *place(node.left), *place(node.right))
+        return at, 0
 
     # A tree begins with a split; of a single leaf both sides are that leaf.
     roots = [
-        tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, False, tree, tree)
+        place(tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, False, tree, tree))[0]
         for tree in trees.trees
     ]
-    places = [placed(root)[0] for root in roots]
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
     members = [code for node in nodes if node.categories for code in (*node.categories, np.nan)]
 
@@ -340,15 +324,15 @@ def _onnx(trees: Forest, name: str) -> bytes:
         ["score"],
         domain="ai.onnx.ml",
         n_targets=1,
-        tree_roots=places,
+        tree_roots=roots,
         nodes_modes=tensor([MEMBER if node.categories else LEAST_OR_EQUAL for node in nodes], np.uint8),
         nodes_featureids=[node.feature for node in nodes],
         nodes_splits=tensor([node.threshold for node in nodes]),
         nodes_missing_value_tracks_true=[int(node.missing_left) for node in nodes],
         nodes_truenodeids=left,
-        nodes_trueleafs=[int(is_leaf) for is_leaf in left_is_leaf],
+        nodes_trueleafs=left_is_leaf,
         nodes_falsenodeids=right,
-        nodes_falseleafs=[int(is_leaf) for is_leaf in right_is_leaf],
+        nodes_falseleafs=right_is_leaf,
         leaf_targetids=[0] * len(leaves),
         leaf_weights=tensor(leaves),
         **({"membership_values": tensor(members)} if members else {}),

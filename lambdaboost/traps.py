@@ -17,7 +17,6 @@ from lambdaboost._warn import warn
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import is_renumbered
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
@@ -84,11 +83,8 @@ class Case:
         )
 
     def is_default(self, concept: str) -> bool:
-        """Whether nobody chose a parameter; LGBMRanker passes its defaults like choices."""
-        if self.number(concept) != self.engine.DEFAULTS[concept]:
-            return False
-        passed = any(self.params.get(name) is not None for name in self.engine.ALIASES[concept])
-        return not passed or (self.engine is _lightgbm and _lightgbm.ranker_in_training() is not None)
+        """Whether a parameter has the engine's default, which LGBMRanker passes like a choice."""
+        return bool(self.number(concept) == self.engine.DEFAULTS[concept])
 
 
 def internals_of(booster: Any) -> Any:
@@ -118,20 +114,7 @@ def _messages(case: Case, level: str) -> Iterator[str]:
             yield from (trap.text.format(**braces) for braces in every)
 
 
-def given(
-    *names: str, value: Callable[[Any], Any] = lambda value: value is not None
-) -> Callable[[Case], Found]:
-    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
-
-    def applies(case: Case) -> Found:
-        for name in names:
-            if name in case.params and value(case.params[name]):
-                yield {"name": name, "value": shown(case.params[name]).strip("'")}
-
-    return applies
-
-
-def least_leaf(objective: Any, documents: int) -> int | None:
+def min_leaf_size(objective: Any, documents: int) -> int | None:
     """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
@@ -141,11 +124,11 @@ def least_leaf(objective: Any, documents: int) -> int | None:
     return min(GRADIENT_LEAF, max(20, documents // 20))
 
 
-def with_least_leaf(
+def with_min_leaf_size(
     params: Mapping[str, Any], names: Sequence[str], objective: Any, documents: int
 ) -> dict[str, Any]:
     """The parameters, with the default minimum leaf size of gradient steps if they have none under its `names`."""
-    least = least_leaf(objective, documents)
+    least = min_leaf_size(objective, documents)
     chosen = least is None or any(params.get(name) is not None for name in names)
     return {**params} if chosen else {**params, names[0]: least}
 
@@ -156,16 +139,6 @@ def with_least_leaf(
 def _draws_bags_by_query(case: Case) -> bool:
     drawn = any(float(case.params.get(name) or 0) for name in ("bagging_freq", "subsample_freq"))
     return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
-
-
-def _stops_by_default_metric(case: Case) -> bool:
-    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
-    fit = _lightgbm.ranker_in_training()
-    if fit is None or not fit.feval:
-        return False
-    metrics = fit.eval_metric if isinstance(fit.eval_metric, list) else [fit.eval_metric]
-    chosen = any(isinstance(metric, str) for metric in metrics) or any(map(fit.params.get, _lightgbm.METRIC))
-    return not chosen and any(hasattr(one, "stopping_rounds") for one in fit.callbacks)
 
 
 def _cuts_queries(case: Case) -> bool:
@@ -194,12 +167,6 @@ LIGHTGBM = (
         "leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged", _draws_bags_by_query,
     ),
     Trap(
-        "default metric of LGBMRanker", WARNED,
-        "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by whichever stalls "
-        "first; give LGBMRanker(metric='None', …) to use eval_metric alone, or use lambdaboost.lightgbm.LambdaRanker",
-        _stops_by_default_metric,
-    ),
-    Trap(
         "cv", WARNED,
         "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
         "objective but its own: give folds=query_folds(data, 5) of lambdaboost", _cuts_queries,
@@ -207,7 +174,8 @@ LIGHTGBM = (
     Trap(
         "label_gain", WARNED,
         "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
-        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))", given("label_gain"),
+        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))",
+        lambda case: case.params.get("label_gain") is not None,
     ),
     Trap(
         "min_sum_hessian_in_leaf", WARNED,
@@ -238,16 +206,6 @@ XGBOOST = (
         "tree_method=approx", WARNED,
         "tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
         "constant, and grows other trees; add 'objective': 'rank:ndcg' to params", _approximates,
-    ),
-    Trap(
-        "rounds among the parameters", WARNED,
-        "params has {name}={value}, which xgboost.train does not read there: give num_boost_round={value}",
-        given("num_boost_round", "n_estimators"),
-    ),
-    Trap(
-        "early stopping among the parameters", WARNED,
-        "params has {name}={value}, which xgboost.train does not read there: give it as an argument",
-        given("early_stopping_rounds"),
     ),
     Trap(
         "min_child_weight", WARNED,
@@ -282,7 +240,7 @@ def _unknown(case: Case) -> Found:
     # XGBoost warns of those that it does not know itself.
     for name in case.params if case.engine is _lightgbm and known else ():
         if name not in known:
-            yield {"name": shown(name), "remedy": remedy(name, known)}
+            yield {"name": shown(name), "remedy": hint(name, known)}
 
 
 def _slow_steps(case: Case) -> Found:
@@ -293,7 +251,7 @@ def _slow_steps(case: Case) -> Found:
 
 
 def _small_leaves(case: Case) -> Found:
-    least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
+    least, now = min_leaf_size(case.rule, case.q.n_documents), case.number("least leaf")
     if least is not None and case.has_trees and case.is_default("least leaf") and now < least:
         yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
 
@@ -333,15 +291,12 @@ def _many_digits(case: Case) -> Found:
 
 
 def _unread_positions(case: Case) -> bool:
-    if case.q.positions is None or case.rule.reads_positions:
+    own = case.engine is _lightgbm and case.booster.train_set.get_field("position") is not None
+    if not (own or case.q.positions is not None) or case.rule.reads_positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
     )
-
-
-def _are_renumbered(case: Case) -> bool:
-    return bool(case.rule.reads_positions) and is_renumbered(case.q.positions)
 
 
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
@@ -384,18 +339,13 @@ SHARED = (
         "position: this objective does not read the positions of the data, so training ignores them; train with one "
         "that does, such as InversePropensity(LambdaRank(), curve), or leave position out", _unread_positions,
     ),
-    Trap(
-        "values of position", WARNED,
-        "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they "
-        "are read as categories and not as ranks; give them by attach(data, position=…)", _are_renumbered,
-    ),
 )  # fmt: skip
 
 
-def remedy(name: Any, known: Iterable[str]) -> str:
+def hint(name: Any, known: Iterable[str]) -> str:
     """What to do about a name that is not known.
 
-    >>> remedy("max_depht", {"max_depth"}), remedy("depth", {"max_depth"}), remedy("my_own", {"max_depth"})
+    >>> hint("max_depht", {"max_depth"}), hint("depth", {"max_depth"}), hint("my_own", {"max_depth"})
     ("did you mean 'max_depth'?", "did you mean 'max_depth'?", 'leave it out')
     """
     from difflib import get_close_matches

@@ -27,20 +27,19 @@ from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
-from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
     DEFAULT_MEASURE,
     OWN,
-    Beside,
     Documents,
     Ranker,
+    RowFields,
     attach_queries,
     read_metrics,
 )
-from lambdaboost.saving import in_use
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.saving import booster_in_use
+from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
 
@@ -53,7 +52,7 @@ RESERVED = frozenset({"disable_default_eval_metric"}).union(
     *(_xgboost.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
 )
 UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
-LEAST_LEAF = _xgboost.ALIASES["least leaf"]
+MIN_LEAF_SIZE = _xgboost.ALIASES["least leaf"]
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
@@ -65,7 +64,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     ----------
     objective : Objective or str
         An objective or its text, such as ``"graded"``; or XGBoost's own ``"rank:ndcg"``, ``"rank:pairwise"``,
-        ``"rank:map"``. ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
+        ``"rank:map"``.
     query : str
         The column of a pandas, polars or pyarrow table that holds the query of each row.
     sources : list of str, or dict of str to str, optional
@@ -91,7 +90,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     """
 
     _title, _parameter_names = TITLE, PARAMETERS
-    _lists = Beside(
+    _lists = RowFields(
         *("eval_group", "eval_qid", "eval_sources", "eval_position"),
         *("sample_weight_eval_set", "base_margin_eval_set"),
     )
@@ -184,19 +183,16 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         Raises
         ------
         ValueError, TypeError
-            Before the first round, if an argument is wrong, or the engine would do something else in silence
+            Before the first round, if an argument is wrong, or the engine would silently do something else
             (docs/traps.md).
 
         """
-        objective = self._objective_to_fit()
-        given = Beside(group, qid, sources, position, sample_weight, base_margin)
-        lists = Beside(
+        given = RowFields(group, qid, sources, position, sample_weight, base_margin)
+        lists = RowFields(
             eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
         )
         first_model = None if xgb_model is None else booster_of(xgb_model)
-        training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
-        training.check("sources", [objective])
-        warn_of_leaks(training.features, training.queries)
+        objective, training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
         for one in valid:
             one.check("eval_sources", metrics, self.n_jobs)
@@ -207,7 +203,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_least_leaf(self.get_xgb_params(), LEAST_LEAF, objective, training.queries.n_documents)
+        params = with_min_leaf_size(
+            self.get_xgb_params(), MIN_LEAF_SIZE, objective, training.queries.n_documents
+        )
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
                 _settings(
@@ -236,7 +234,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
-            weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
+            weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if start is None else np.asarray(start, dtype=np.float64),
             missing=self.missing,
             enable_categorical=self.enable_categorical or bool(fitted.categories),
@@ -264,14 +262,14 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if not any(name.startswith(("pred_", "approx_")) for name in arguments):
             return super().predict(X, **arguments)
         data = xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True)
-        return in_use(self).predict(data, **arguments)
+        return booster_in_use(self).predict(data, **arguments)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(self._features(X), iteration_range)
 
 
-def _weights(name: str, q: Queries) -> Any:
+def _query_weights(name: str, q: Queries) -> Any:
     """One weight for each query, as XGBoost takes them; None without any."""
     return None if q.weight is None else query_weights(name, q.weight, q.sizes)
 
@@ -317,20 +315,14 @@ def _settings(
 # What `tune`, the command line and saved models need.
 
 
-def dataset(collection: Collection, reference: Any = None) -> Any:
-    """The matrix of a collection."""
+def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
+    """The matrix of a collection, `named` with its names."""
     q, features = collection.queries, collection.table(UNNAMED)
-    given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
+    given = {"group": q.sizes, "weight": _query_weights("weight", q), "enable_categorical": True}
     data = xgb.DMatrix(features, np.nan_to_num(q.labels[RELEVANCE]), **given)
-    if features is not collection.features:
-        data.feature_names = None  # as of the array, so that arrays of codes are scored too
+    # Without names arrays of codes are scored too.
+    data.feature_names = list(collection.feature_names or ()) if named else None
     return attach_queries(data, q)
-
-
-def named(data: Any, names: Sequence[str]) -> Any:
-    """The data set with these names of its features."""
-    data.feature_names = list(names)
-    return data
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -358,13 +350,15 @@ def boost(
     early_stopping: int | None = None,
     on_round: OnRound | None = None,
 ) -> Any:
-    """The booster of `xgboost.train`, in silence; after early stopping it ends at its best round.
+    """The booster of `xgboost.train`, without output; after early stopping it ends at its best round.
 
     `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
     True the training ends with this round.
     """
     booster = xgb.train(
-        _settings(with_least_leaf(params, LEAST_LEAF, objective, rows_in(data) or 0), objective, (), None),
+        _settings(
+            with_min_leaf_size(params, MIN_LEAF_SIZE, objective, rows_in(data) or 0), objective, (), None
+        ),
         data,
         rounds,
         evals=[] if valid is None else [(valid, "valid")],
@@ -438,8 +432,6 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return {name: values.to_pylist() for name, values in arrow.items() if values is not None}
 
 
-def importance(booster: Any) -> NDArray[np.float64]:
-    """The total gain of each feature, shape (n_features,)."""
-    found = booster.get_score(importance_type="total_gain")
-    names = booster.feature_names or [f"f{i}" for i in range(int(booster.num_features()))]
-    return np.array([found.get(name, 0.0) for name in names])
+def n_features(booster: Any) -> int:
+    """The number of features."""
+    return int(booster.num_features())

@@ -7,15 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from noted import scheduled
-from sklearn.model_selection import GroupKFold, cross_validate
 
 from lambdaboost import (
     CNDCG,
     MRR,
     NDCG,
-    ClickTier,
-    GradientStep,
     LambdaRank,
     Queries,
     attach,
@@ -25,7 +21,6 @@ from lambdaboost import (
 )
 from lambdaboost.datasets import web_search_log
 from lambdaboost.engine_data import attached_to, queries_of
-from lambdaboost.xgboost import LambdaRanker
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
 X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)
@@ -212,10 +207,6 @@ def test_xgboosts_cv_loses_sources_and_says_so():
     with pytest.raises(ValueError, match=r"loses 'relevance'.*cross_validate and GroupKFold, or use tune"):
         xgb.cv(XGB, grades, 3, nfold=2, obj=LambdaRank())
     assert "test-ndcg@3-mean" in table
-    frame = pd.DataFrame(X).add_prefix("f").assign(qid=QID, clicks=CLICKS)
-    ranker = LambdaRanker(objective=graded(0.3), sources=["clicks"], n_estimators=3, n_jobs=1)
-    found = cross_validate(ranker, frame, Q.relevance, groups=QID, cv=GroupKFold(2), scoring=CNDCG(k=3))
-    assert np.isfinite(found["test_score"]).all()
 
 
 @of_every_kind
@@ -272,14 +263,6 @@ def test_queries_are_made_once_a_data_set(engine, monkeypatch):
     assert len(count) == 1
 
 
-@pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])
-def test_schedules_go_on_in_a_continued_model(kind, tmp_path):
-    seen, objective = scheduled()
-    half = train(made(kind, tmp_path), objective, 3)
-    train(made(kind, tmp_path), objective, 2, **{"init_model" if kind == "Dataset" else "xgb_model": half})
-    assert seen == [0, 1, 2, 3, 4]
-
-
 # What is given.
 
 
@@ -305,23 +288,28 @@ def test_only_data_sets_take_sources():
             attach(wrong, clicks=CLICKS)
 
 
+GAPS = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+
+
+def test_missing_grades_in_the_label_are_refused():
+    """LightGBM makes them 0 when it constructs the data set."""
+    with pytest.raises(
+        ValueError, match=r"label of data has NaN, which LightGBM makes 0: give attach\(data, relev"
+    ):
+        attach(lgb.Dataset(X, GAPS, group=Q.sizes), clicks=CLICKS)
+    assert lgb.Dataset(X, GAPS, group=Q.sizes).construct().get_field("label")[0] == 0
+    for label in (GAPS, None):
+        data = attach(lgb.Dataset(X, label, group=Q.sizes), relevance=GAPS).construct()
+        np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
+
+
 @pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
 def test_missing_grades(kind, tmp_path):
-    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    grades = GAPS
     data = attach(KINDS[kind](tmp_path), relevance=grades)
     q = Queries(grades, Q.sizes)
     np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
     np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
-
-
-def test_missing_grades_of_a_stock_data_set_stay_missing():
-    """LightGBM makes them 0 when it constructs the data set."""
-    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    data = attach(lgb.Dataset(X, grades, group=Q.sizes), clicks=CLICKS).construct()
-    np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
-    assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
-    bare = attach(lgb.Dataset(X, group=Q.sizes), relevance=grades).construct()
-    np.testing.assert_array_equal(queries_of(bare).relevance, grades.astype(np.float32))
 
 
 def test_a_saved_matrix_loses_what_is_attached(tmp_path):
@@ -330,17 +318,6 @@ def test_a_saved_matrix_loses_what_is_attached(tmp_path):
     with pytest.raises(ValueError, match=LOST):
         train(loaded, graded(0.3))
     np.testing.assert_array_equal(queries_of(attach(loaded, clicks=CLICKS)).labels["clicks"], CLICKS)
-
-
-def test_a_later_label_replaces_that_of_the_data_set():
-    missing = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    other = np.roll(Q.relevance, 1)
-    data = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).construct()
-    data.set_label(other)
-    np.testing.assert_array_equal(queries_of(data).relevance, other)
-    rows = Q.rows_of(range(10, 30))
-    part = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).subset(rows).construct()
-    np.testing.assert_array_equal(queries_of(part).relevance, missing[rows].astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["constructed", "DMatrix"])
@@ -393,15 +370,3 @@ def test_data_sets_without_groups_or_labels():
         queries_of(xgb.DMatrix(X, qid=QID))
     data = attach(xgb.DMatrix(X, qid=QID), relevance=Q.relevance)
     np.testing.assert_array_equal(queries_of(data).relevance, Q.relevance)
-
-
-def test_click_tiers_of_weighted_rows():
-    weight = np.linspace(0.5, 2, len(X)).astype(np.float32)
-    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes, weight=weight), clicks=CLICKS)
-    q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, weight=weight)
-    objective = GradientStep(ClickTier())
-    with pytest.warns(
-        UserWarning, match=r"min_data_in_leaf: the engine's default of 20 .* give min_data_in_leaf=\d+"
-    ):
-        booster = train(data, objective)
-    np.testing.assert_array_equal(scores(booster), scores(by_hand(data, objective, q)))

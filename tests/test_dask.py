@@ -95,44 +95,31 @@ def same(engine, booster, expected, atol=1e-6):
 # The model.
 
 
-@ENGINE
-def test_the_model_of_one_machine(client, engine):
-    booster = on_cluster(client, engine)
-    same(engine, booster, on_one_machine(engine))
-    names = booster.feature_name() if engine == "lightgbm" else booster.feature_names
-    assert names == NAMES
+RANK, CURVE = np.arange(N) % 7 + 1, Propensities(tuple(1 / np.arange(1, 9)))
+# What the cluster and one machine are given.
+SETTINGS = {
+    "plain": ({}, {}),
+    "weights": ({"frame": FRAME.assign(w=WEIGHT), "weight": "w"}, {"weight": WEIGHT}),
+    "positions": ({"frame": FRAME.assign(rank=RANK), "position": "rank"}, {"position": RANK}),
+    "gradient steps": ({}, {}),  # their smallest leaf is that of the documents of all workers
+}
 
 
 @ENGINE
-def test_gradient_steps(client, engine):
-    """Their smallest leaf is that of the documents of all workers."""
-    params = {
-        name: value for name, value in PARAMS[engine].items() if not name.endswith(("in_leaf", "weight"))
-    }
-    given = {"objective": GradientStep(OBJECTIVE), "params": params}
-    same(engine, on_cluster(client, engine, **given), on_one_machine(engine, **given))
-
-
-@ENGINE
-def test_weights(client, engine):
-    booster = on_cluster(client, engine, frame=FRAME.assign(w=WEIGHT), weight="w")
-    expected = on_one_machine(engine, weight=WEIGHT)
-    same(engine, booster, expected)
-    assert np.abs(scores(engine, expected) - scores(engine, on_one_machine(engine))).max() > 1e-3
-
-
-@ENGINE
-def test_rows_of_a_query_anywhere_in_a_partition(client, engine):
-    """Dask's shuffle by the query is enough; one engine reads the order of ties, so rows have distinct scores."""
-    rng = np.random.default_rng(3)
-    mixed = dd.concat(
-        [
-            dd.from_pandas(FRAME.iloc[a:b].iloc[rng.permutation(b - a)].reset_index(drop=True), npartitions=1)
-            for a, b in zip(Q.offsets[list(CUTS[:-1])], Q.offsets[list(CUTS[1:])], strict=True)
-        ]
-    )
-    booster = on_cluster(client, engine, frame=mixed, objective=RankNet(), rounds=3)
-    same(engine, booster, on_one_machine(engine, objective=RankNet(), rounds=3), atol=1e-5)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_model_of_one_machine(client, engine, setting):
+    on_workers, here = SETTINGS[setting]
+    shared = {}
+    if setting == "positions":
+        shared = {"objective": FiniteDifference(ClickDCG(k=3, propensities=CURVE)), "rounds": 4}
+    if setting == "gradient steps":
+        params = {
+            name: value for name, value in PARAMS[engine].items() if not name.endswith(("in_leaf", "weight"))
+        }
+        shared = {"objective": GradientStep(OBJECTIVE), "params": params}
+    booster = on_cluster(client, engine, **on_workers, **shared)
+    same(engine, booster, on_one_machine(engine, **here, **shared))
+    assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == NAMES
 
 
 @ENGINE
@@ -157,17 +144,6 @@ def test_validation_columns_are_taken_by_name(client, engine):
     same(engine, *boosters)
     with pytest.raises(ValueError, match="lacks features of the training data: 'x3'"):
         on_cluster(client, engine, valid=valid_parts(VALID_FRAME.drop(columns="x3")), **stop)
-
-
-@ENGINE
-def test_positions(client, engine):
-    rank, curve = np.arange(N) % 7 + 1, Propensities(tuple(1 / np.arange(1, 9)))
-    objective = FiniteDifference(ClickDCG(k=3, propensities=curve))
-    frame = FRAME.assign(rank=rank)
-    booster = on_cluster(client, engine, frame=frame, position="rank", objective=objective, rounds=4)
-    same(engine, booster, on_one_machine(engine, position=rank, objective=objective, rounds=4))
-    with pytest.raises(ValueError, match="no position"):
-        on_cluster(client, engine, objective=objective)
 
 
 def test_nothing_of_the_cluster_is_left_in_the_model(client):
@@ -234,6 +210,7 @@ def test_errors_before_any_training(client, engine):
         ("is -1: .*≥ 0", {"frame": parts_of(FRAME.assign(grade=-1.0)), "objective": LambdaRank()}),
         ("no column 'nope'", {"query": "nope"}),
         ("clicks", {"sources": ()}),
+        ("no position", {"objective": FiniteDifference(ClickDCG(k=3, propensities=CURVE))}),
     )
     for message, more in wrong:
         with pytest.raises((ValueError, TypeError), match=message):

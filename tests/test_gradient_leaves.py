@@ -7,7 +7,7 @@ import pytest
 
 from lambdaboost import GradientStep, LambdaRank, Queries, iteration_dependent, lightgbm, xgboost
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.traps import GRADIENT_LEAF, least_leaf
+from lambdaboost.traps import GRADIENT_LEAF, min_leaf_size
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +18,10 @@ def log():
 def test_the_figure():
     step = GradientStep(LambdaRank())
     assert GRADIENT_LEAF == 100
-    assert least_leaf(step, 1_000_000) == 100
-    assert least_leaf(step, 1_000) == 50
-    assert least_leaf(step, 3) == 20
-    assert least_leaf(LambdaRank(), 1_000_000) is None
+    assert min_leaf_size(step, 1_000_000) == 100
+    assert min_leaf_size(step, 1_000) == 50
+    assert min_leaf_size(step, 3) == 20
+    assert min_leaf_size(LambdaRank(), 1_000_000) is None
 
 
 def lightgbm_leaf_counts(booster):

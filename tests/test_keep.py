@@ -1,11 +1,11 @@
-"""`Kept`: what is proven of a sequence of trade-offs, on drawn tables."""
+"""`NonInferiority`: what is proven of a sequence of trade-offs, on drawn tables."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.tuning.keep import WEIGHTS, Kept
+from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
 
 MEASURES, KEEP = (NDCG(10), CNDCG(10)), 0.005
 
@@ -22,7 +22,7 @@ def drawn(losses, gains, n, rng, spread=0.05):
 
 def kept(values, keep=KEEP, query_weight=None, weights=None):
     weight = np.ones(values.shape[2]) if query_weight is None else query_weight
-    return Kept(MEASURES, keep, weights or WEIGHTS[: len(values)], values, weight)
+    return NonInferiority(MEASURES, keep, weights or WEIGHTS[: len(values)], values, weight)
 
 
 @pytest.mark.parametrize("losses", [(0, KEEP, KEEP, KEEP), (0, 0, 0, 0, KEEP, 0.006)])
@@ -117,7 +117,7 @@ def test_queries_without_weight_or_value_do_not_count():
 
 def test_a_proof_takes_as_many_queries_as_signs_need():
     values = np.zeros((2, 2, 4)) + np.array([0.5, 0.6])[:, None]
-    kept = Kept((NDCG(10), CNDCG(10)), 0.01, (0.0, 0.1), values, np.ones(4))
+    kept = NonInferiority((NDCG(10), CNDCG(10)), 0.01, (0.0, 0.1), values, np.ones(4))
     assert not kept.steps[0].is_proven and kept.queries_needed == 5
     assert "A proof would take about 5 queries" in kept.verdict
 

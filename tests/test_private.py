@@ -45,27 +45,6 @@ def test_xgboost_writes_the_settings_that_are_read():
     assert seen == [("1", "approx", "rank:pairwise")], "mend settings of lambdaboost/_xgboost.py"
 
 
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
-def test_a_ranker_of_lightgbm_holds_what_is_read_of_it():
-    seen = []
-
-    def objective(y_true, y_pred, weight, group):
-        seen.append(stock_lightgbm.ranker_in_training())
-        return y_pred - y_true, np.ones_like(y_pred)
-
-    def own(y_true, y_pred):
-        return "own", 0.0, True
-
-    assert stock_lightgbm.ranker_in_training() is None
-    ranker = lgb.LGBMRanker(objective=objective, n_estimators=1, verbose=-1, min_child_samples=2)
-    fit = {"eval_set": [(X, Y)], "eval_group": [SIZES], "eval_metric": own}
-    ranker.set_params(early_stopping_round=5).fit(X, Y, group=SIZES, **fit)
-    ((eval_metric, parameters, feval, callbacks),) = seen
-    mend = "mend ranker_in_training of lambdaboost/_lightgbm.py"
-    assert eval_metric is own and parameters["n_estimators"] == 1 and feval, mend
-    assert [cb.stopping_rounds for cb in callbacks if hasattr(cb, "stopping_rounds")] == [5], mend
-
-
 def test_a_subset_of_lightgbm_knows_its_rows():
     seen = []
 

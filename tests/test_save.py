@@ -1,13 +1,11 @@
 """Saved models: plain files of the engines, a description beside them, nothing half-written, and served by Treelite."""
 
-import json
 import os
 import pickle
 import subprocess
 import sys
 
 import file_size
-import joblib
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -77,24 +75,6 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
 
 
 @ENGINE
-def test_the_file_needs_no_lambdaboost(tmp_path, engine):
-    booster = trained(engine)
-    save(booster, tmp_path / "m.json", objective=OBJECTIVE)
-    np.save(tmp_path / "X.npy", X[:7])
-    wrapped = "X" if engine == "lightgbm" else "E.DMatrix(X)"
-    code = (
-        "import sys; sys.modules['lambdaboost'] = None\n"
-        f"import {engine} as E, numpy as np\n"
-        f"X = np.load('X.npy'); print(E.Booster(model_file='m.json').predict({wrapped}).tolist())\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    expected = booster.predict(X[:7] if engine == "lightgbm" else xgb.DMatrix(X[:7]))
-    assert json.loads(run.stdout) == expected.tolist()
-
-
-@ENGINE
 def test_a_ranker_knows_what_made_it(tmp_path, engine):
     ranker = LambdaRanker if engine == "lightgbm" else XGBLambdaRanker
     silence = {"verbose": -1} if engine == "lightgbm" else {}
@@ -116,17 +96,10 @@ STOPS = {
     "dart, early": {"early": 3, "xgboost": {"booster": "dart", "rate_drop": 0.4}},
     "linear, early": {"early": 3, "xgboost": {"booster": "gblinear"}},
 }
-CASES = [
-    (engine, objective, stop)
-    for engine in ("lightgbm", "xgboost")
-    for objective in (LambdaRank(), GradientStep(LambdaRank()))
-    for stop in STOPS
-    if objective == LambdaRank() or stop in ("all rounds", "early")
-    if engine == "xgboost" or stop in ("all rounds", "early", "dart")
-]
+CASES = [("lightgbm", stop) for stop in list(STOPS)[:3]] + [("xgboost", stop) for stop in STOPS]
 
 
-def fitted(engine, objective, stop):
+def fitted(engine, stop):
     """A ranker; where it stops early, it does so before its rounds are over."""
     early, more = STOPS[stop].get("early"), dict(STOPS[stop].get(engine, {}))
     size = {"n_estimators": 40 if early else 6, "learning_rate": 1.0 if early else 0.3, "n_jobs": 1}
@@ -134,39 +107,30 @@ def fitted(engine, objective, stop):
     if early:
         fit |= {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
     if engine == "lightgbm":
-        size |= {"num_leaves": 7, "verbose": -1}
         if early:
             fit["callbacks"] = [lgb.early_stopping(early, first_metric_only=True, verbose=False)]
-        model = LambdaRanker(objective=objective, **size, **more)
-    else:
-        size |= {"early_stopping_rounds": early}
-        if more.get("booster") != "gblinear":
-            size["max_depth"] = 3
-        model = XGBLambdaRanker(objective=objective, **size, **more)
-    model.fit(X, Q.relevance, **fit)
-    if early:
-        best = model.best_iteration_ - 1 if engine == "lightgbm" else model.best_iteration
-        curves = model.evals_result_ if engine == "lightgbm" else model.evals_result()
-        (curve, *_) = next(iter(curves.values())).values()
-        assert best < len(curve) - 1 < 39
+        model = LambdaRanker(**size, num_leaves=7, verbose=-1, **more).fit(X, Q.relevance, **fit)
+        assert not early or 0 < model.best_iteration_ < len(model.evals_result_["valid_0"]["ndcg@1"]) < 40
+        return model
+    depth = {} if more.get("booster") == "gblinear" else {"max_depth": 3}
+    model = XGBLambdaRanker(**size, early_stopping_rounds=early, **depth, **more).fit(X, Q.relevance, **fit)
+    assert not early or model.best_iteration < len(model.evals_result()["validation_0"]["ndcg@3"]) - 1 < 39
     return model
 
 
-@pytest.mark.parametrize(("engine", "objective", "stop"), CASES, ids=str)
-def test_saved_models_predict_as_the_trained(tmp_path, engine, objective, stop):
-    model = fitted(engine, objective, stop)
+@pytest.mark.parametrize(("engine", "stop"), CASES, ids=str)
+def test_saved_models_predict_as_the_trained(tmp_path, engine, stop):
+    model = fitted(engine, stop)
     expected = model.predict(X)
     assert np.unique(expected).size > 4
     save(model, tmp_path / "m")
-    joblib.dump(model, tmp_path / "joblib")
     back = load(tmp_path / "m")
     np.testing.assert_array_equal(back.predict(X), expected)
-    assert back.objective == objective
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "joblib")):
-        np.testing.assert_array_equal(copy.predict(X), expected)
-        save(copy, tmp_path / "again")
-        np.testing.assert_array_equal(load(tmp_path / "again").predict(X), expected)
-    if STOPS[stop].get("xgboost", {}).get("booster") == "gblinear":
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), expected)
+    save(copy, tmp_path / "again")
+    np.testing.assert_array_equal(load(tmp_path / "again").predict(X), expected)
+    if "linear" in stop:
         return  # which knows no rounds
     if engine == "lightgbm":
         few = [m.predict(X, num_iteration=2, raw_score=True) for m in (model, back.booster)]
@@ -180,11 +144,7 @@ def test_saved_models_predict_as_the_trained(tmp_path, engine, objective, stop):
 
 @ENGINE
 def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_path, engine):
-    models = {
-        f"{number}.json": fitted(*case)
-        for number, case in enumerate(CASES)
-        if case[0] == engine and case[1] == LambdaRank()
-    }
+    models = {f"{stop}.json": fitted(engine, stop) for of, stop in CASES if of == engine}
     for name, model in models.items():
         save(model, tmp_path / name)
     np.save(tmp_path / "X.npy", X)
@@ -199,23 +159,6 @@ def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_p
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
     for name, model in models.items():
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), model.predict(X), err_msg=name)
-
-
-@ENGINE
-@pytest.mark.parametrize(
-    ("objective", "other"), [(LambdaRank(), RankNet()), (RankNet(), LambdaRank())], ids=repr
-)
-def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine, objective, other):
-    model = fitted(engine, objective, "all rounds")
-    expected = model.predict(X)
-    model.set_params(objective=other)
-    with pytest.raises(ValueError, match="label"):
-        model.fit(X, Q.relevance + np.inf, group=Q.sizes)
-    save(model, tmp_path / "m")
-    back = load(tmp_path / "m")
-    for copy in (model, pickle.loads(pickle.dumps(model)), back):
-        np.testing.assert_array_equal(copy.predict(X), expected)
-    assert model.objective_ == back.objective == objective
 
 
 def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
@@ -233,25 +176,20 @@ def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
 
 
 @ENGINE
-@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
-def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(tmp_path, engine, table):
-    ranker = LambdaRanker(verbose=-1) if engine == "lightgbm" else XGBLambdaRanker()
-    ranker.set_params(n_estimators=4, n_jobs=1, query="my query", position="shown at", sources=["my clicks"])
-    ranker.set_params(objective=graded(source="my clicks", propensities=Propensities.power(1, 9)))
-    rows, columns = Q.n_documents, {f"my feature {i}": X[:, i] for i in range(X.shape[1])}
+def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(tmp_path, engine):
+    made = LambdaRanker(verbose=-1) if engine == "lightgbm" else XGBLambdaRanker()
+    made.set_params(n_estimators=4, n_jobs=1, query="my query", position="shown at", sources=["my clicks"])
+    made.set_params(objective=graded(source="my clicks", propensities=Propensities.power(1, 9)))
+    columns = {f"my feature {i}": X[:, i] for i in range(X.shape[1])}
     labels = {
-        "shown at": np.arange(rows) % 9 + 1,
+        "shown at": np.arange(len(X)) % 9 + 1,
         "my query": Q.query_of_row,
         "my clicks": Q.labels["clicks"],
     }
-    ranker.fit(table(columns | labels), Q.relevance)
-    names = ranker.booster_.feature_name() if engine == "lightgbm" else ranker.get_booster().feature_names
-    if not names or "feature" not in names[0]:
-        pytest.skip(f"this version of {engine} keeps no column names of a {table.__module__} frame")
-    save(ranker, tmp_path / "m")
-    expected = ranker.predict(table(columns | labels))
-    for other in (columns, columns | labels, labels | columns, dict(reversed(list(columns.items())))):
-        np.testing.assert_array_equal(load(tmp_path / "m").predict(table(other)), expected)
+    save(made.fit(pd.DataFrame(columns | labels), Q.relevance), tmp_path / "m")
+    expected = made.predict(pd.DataFrame(columns | labels))
+    for other in (columns, labels | columns, dict(reversed(list(columns.items())))):
+        np.testing.assert_array_equal(load(tmp_path / "m").predict(pd.DataFrame(other)), expected)
 
 
 def test_values_of_numpy_read_back(tmp_path):
@@ -271,18 +209,6 @@ def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(t
     assert load(tmp_path / "m").booster.best_iteration == booster.best_iteration
 
 
-def test_rounds_after_the_best_are_not_written(tmp_path):
-    data = dataset()
-    stop = lgb.early_stopping(2, verbose=False)
-    booster = train_lightgbm(
-        PARAMS, data, 60, objective=graded(), callbacks=[stop],
-        valid_sets=[data.create_valid(X[:80], Q.relevance[:80], group=[80])], keep_training_booster=True
-    )  # fmt: skip
-    assert booster.best_iteration < booster.current_iteration()
-    save(booster, tmp_path / "m", objective=graded())
-    assert load(tmp_path / "m").booster.current_iteration() == booster.best_iteration
-
-
 def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
     objective = Blend(RankNet(), LambdaRank(), lambda iteration: 0.5)
     save(train_lightgbm(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
@@ -294,23 +220,22 @@ def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
 
 def test_errors_before_anything_is_written(tmp_path):
     booster = trained("lightgbm", rounds=1)
-    for path, error in (
-        (tmp_path / "none" / "m", "folder .* does not exist"),
-        (tmp_path, "is a folder: give a file name in it"),
+    for model, path, objective, error, words in (
+        (booster, tmp_path / "none" / "m", OBJECTIVE, ValueError, "folder .* does not exist"),
+        (booster, tmp_path, OBJECTIVE, ValueError, "is a folder: give a file name in it"),
+        (booster, tmp_path / "m", None, ValueError, "objective is None: a booster does not know"),
+        (booster, tmp_path / "m", "Lambda", ValueError, "Lambda"),
+        ("booster", tmp_path / "m", OBJECTIVE, TypeError, r"model is a str, expected a lightgbm\.Booster"),
+        (
+            LambdaRanker(),
+            tmp_path / "m",
+            OBJECTIVE,
+            TypeError,
+            r"expected .* a fitted LambdaRanker; .* joblib",
+        ),
     ):
-        with pytest.raises(ValueError, match=error):
-            save(booster, path, objective=OBJECTIVE)
-    with pytest.raises(ValueError, match="objective is None: a booster does not know"):
-        save(booster, tmp_path / "m")
-    with pytest.raises(ValueError, match="Lambda"):
-        save(booster, tmp_path / "m", objective="Lambda")
-    with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
-        save("booster", tmp_path / "m", objective=OBJECTIVE)
-    for model in (LambdaRanker(),):
-        with pytest.raises(
-            TypeError, match=r"model is a \w+, expected .* a fitted LambdaRanker; .* with joblib"
-        ):
-            save(model, tmp_path / "m", objective=OBJECTIVE)
+        with pytest.raises(error, match=words):
+            save(model, path, objective=objective)
     assert os.listdir(tmp_path) == []
 
 

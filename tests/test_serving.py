@@ -65,12 +65,14 @@ def _codes(features):
     ).astype(np.float32)
 
 
-def classifier(engine):
-    """A booster with several outputs a document."""
+def stock(engine, labels=Q.relevance, rounds=5, **params):
+    """A booster of the engine's own objective, and its predictions."""
     if engine == "lightgbm":
-        params = {"objective": "multiclass", "num_class": 5, "verbose": -1}
-        return lgb.train(params, lgb.Dataset(X, Q.relevance), 2)
-    return xgb.train({"objective": "multi:softprob", "num_class": 5}, xgb.DMatrix(X, Q.relevance), 2)
+        model = lgb.train({"verbose": -1, **params}, lgb.Dataset(X, labels), rounds)
+        return model, model.predict(X)
+    data = xgb.DMatrix(X, labels)
+    model = xgb.train(params, data, rounds)
+    return model, model.predict(data)
 
 
 @ENGINE
@@ -119,20 +121,17 @@ def test_names_with_a_backslash(tmp_path, engine, format):
 
 
 @pytest.mark.parametrize(
-    ("engine", "objective"),
-    [("lightgbm", "regression"), ("xgboost", "reg:squarederror"), ("xgboost", "rank:pairwise")],
+    ("engine", "params"),
+    [
+        ("lightgbm", {"objective": "regression"}),
+        ("xgboost", {"objective": "reg:squarederror"}),
+        ("xgboost", {"objective": "rank:pairwise"}),
+    ],
 )
-def test_objectives_that_predict_a_sum(tmp_path, engine, objective):
-    module = pytest.importorskip(engine)
-    labels = (Q.relevance > 1).astype(float)
-    if engine == "lightgbm":
-        model = module.train({"verbose": -1, "objective": objective}, module.Dataset(X, labels), 5)
-        expected, names = model.predict(X), [f"Column_{i}" for i in range(8)]
-    else:
-        data = module.DMatrix(X, labels)
-        model = module.train({"objective": objective}, data, 5)
-        expected, names = model.predict(data), [f"f{i}" for i in range(8)]
+def test_objectives_that_predict_a_sum(tmp_path, engine, params):
+    model, expected = stock(engine, Q.relevance > 1, **params)
     lambdaboost.export(model, tmp_path / "m", format="vespa")
+    names = [{"lightgbm": "Column_{}", "xgboost": "f{}"}[engine].format(i) for i in range(8)]
     got = served.by_vespa((tmp_path / "m").read_bytes(), names, X)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
@@ -143,14 +142,10 @@ def test_objectives_that_predict_a_sum(tmp_path, engine, objective):
         ("lightgbm", {"objective": "binary"}),
         ("lightgbm", {"objective": "regression", "reg_sqrt": True}),
         ("xgboost", {"objective": "binary:logistic"}),
-        ("xgboost", {"objective": "binary:hinge"}),
     ],
 )
 def test_objectives_that_predict_a_function_of_the_sum_are_refused(tmp_path, engine, params):
-    module = pytest.importorskip(engine)
-    labels = (Q.relevance > 1).astype(float)
-    data = module.Dataset(X, labels) if engine == "lightgbm" else module.DMatrix(X, labels)
-    model = module.train(params | ({"verbose": -1} if engine == "lightgbm" else {}), data, 2)
+    model, _ = stock(engine, Q.relevance > 1, **params)
     with pytest.raises(ValueError, match="of whose sum a function is predicted"):
         lambdaboost.export(model, tmp_path / "m", format="vespa")
 
@@ -181,9 +176,7 @@ def test_dart_and_loaded_models(tmp_path, engine, format):
 
 
 def test_a_stock_training_with_its_base_score(tmp_path):
-    xgb = pytest.importorskip("xgboost")
-    data = xgb.DMatrix(X, Q.relevance)
-    data.set_group(Q.sizes)
+    data = xgb.DMatrix(X, Q.relevance, group=Q.sizes)
     model = xgb.train({"base_score": 0.25, "verbosity": 0}, data, 5, obj=LambdaRank())
     lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
     got = served.by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
@@ -283,7 +276,8 @@ def test_what_is_refused(tmp_path, engine):
         lambdaboost.export(model, tmp_path / "no folder" / "m", format="solr")
     with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
         lambdaboost.export("m", path, format="solr")
-    grades = classifier(engine)
+    several = {"lightgbm": "multiclass", "xgboost": "multi:softprob"}[engine]
+    grades, _ = stock(engine, objective=several, num_class=5)
     with pytest.raises(ValueError, match="several scores a document"):
         lambdaboost.export(grades, path, format="onnx")
     odd = {"linear_tree": True} if engine == "lightgbm" else {"booster": "gblinear"}
@@ -297,30 +291,16 @@ def test_what_is_refused(tmp_path, engine):
     assert not path.exists()
 
 
-@ENGINE
-def test_trees_too_deep_are_refused_in_a_sentence(tmp_path, engine):
+def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):
     one_hot = np.eye(650, 600, dtype=np.float32)  # each split takes one document away
-    grades = np.maximum(600.0 - np.arange(650), 0)
-    if engine == "lightgbm":
-        lgb = pytest.importorskip("lightgbm")
-        params = {
-            "num_leaves": 600,
-            "min_data_in_leaf": 1,
-            "enable_bundle": False,
-            "feature_pre_filter": False,
-        }
-        data = lgb.Dataset(one_hot, grades, params={"min_data_in_bin": 1, "verbose": -1, **params})
-        model = lgb.train({"objective": "regression", "verbose": -1, **params}, data, 1)
-    else:
-        xgb = pytest.importorskip("xgboost")
-        params = {
-            "grow_policy": "lossguide",
-            "max_depth": 0,
-            "max_leaves": 600,
-            "min_child_weight": 0,
-            "lambda": 0,
-        }
-        model = xgb.train(params, xgb.DMatrix(one_hot, grades), 1)
+    params = {
+        "grow_policy": "lossguide",
+        "max_depth": 0,
+        "max_leaves": 600,
+        "min_child_weight": 0,
+        "lambda": 0,
+    }
+    model = xgb.train(params, xgb.DMatrix(one_hot, np.maximum(600.0 - np.arange(650), 0)), 1)
     with pytest.raises(ValueError, match="trees that are too deep"):
         lambdaboost.export(model, tmp_path / "m", format="vespa")
     assert not (tmp_path / "m").exists()

@@ -18,7 +18,6 @@ pytest.importorskip("pyspark")
 import lightgbm as lgb
 import xgboost as xgb
 from pyspark import cloudpickle
-from pyspark.ml.feature import VectorAssembler
 from pyspark.sql import SparkSession
 from xgboost.spark import SparkXGBRanker
 
@@ -80,21 +79,3 @@ def test_an_objective_of_one_source_in_the_estimator_of_xgboost(spark):
     assert_model_of_one_machine("xgboost", model.get_booster(), LambdaRank())
     with pytest.raises(TypeError, match="not JSON serializable"):
         model.save("model")
-
-
-def test_validation_in_the_estimator_of_xgboost(spark):
-    """Early stopping by XGBoost's own metrics; features in one vector, since lists of columns fail there."""
-    both = spark.createDataFrame(
-        pd.concat([rows(TRAIN).assign(valid=False), rows(VALID, 40).assign(valid=True)])
-    )
-    vectors = VectorAssembler(inputCols=FEATURES, outputCol="features").transform(both)
-    stop = {"validation_indicator_col": "valid", "early_stopping_rounds": 2, "eval_metric": "ndcg@5"}
-    model = ranker(features_col="features", obj=LambdaRank(), base_score=0.0, learning_rate=1.0, **stop)
-    assert model.fit(vectors).get_booster().num_boosted_rounds() < 12
-
-
-def test_what_the_estimator_of_xgboost_refuses(spark):
-    frame = spark.createDataFrame(rows(TRAIN))
-    for name, wrong in (("objective", LambdaRank()), ("eval_metric", LambdaRank())):
-        with pytest.raises(ValueError, match=f"Only string type .*'{name}' param is allowed"):
-            ranker(features_col=FEATURES, **{name: wrong}).fit(frame)

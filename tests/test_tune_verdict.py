@@ -1,7 +1,5 @@
 """The verdict of `tune` on drawn searches: every phrase is true, also where earlier ones were false."""
 
-import re
-
 import numpy as np
 import pytest
 from naive import naive_shrunken
@@ -13,30 +11,24 @@ from lambdaboost.tuning.candidates import given_candidates, weighted
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.training import AROUND, DEFAULT, OBJECTIVES, TREES, Setting, Trial
 from lambdaboost.tuning.trees import STARTS
-from lambdaboost.tuning.verdict import HOLM, best_of, compare, describe, interval, shrunken
+from lambdaboost.tuning.verdict import HOLM, SAID, best_of, compare, describe, interval, shrunken
 
 pytest.importorskip("optuna")
 N = 300
-OBJECTIVE_NAMES = ["lambdarank", "LambdaRank", "rank_xendcg", "ListNet", "graded(0.1)"]
 GRADED = repr(graded(0.1))
+NAMES = ["lambdarank", "rank_xendcg", "ListNet()", GRADED]
+LEVEL = "no significant difference"
 
 
-def request(objectives=OBJECTIVE_NAMES, n=N, positions=None, **more):
+def request(objectives=("LambdaRank", *NAMES), n=N, positions=None):
     rng = np.random.default_rng(0)
-    grades, clicks = np.tile([0.0, 1.0], n), rng.random(2 * n)
-    q = Queries(grades, sizes=[2] * n, clicks=clicks, position=positions)
-    named = None if objectives is None else given_candidates(objectives, ["lightgbm", "xgboost"])
-    given = {"measures": (NDCG(10),), "keep": None, "params": {}, "settings": 20, "minutes": None, "folds": 5}
-    given |= {
-        "rounds": 10,
-        "patience": 5,
-        "workers": 1,
-        "seed": 0,
-        "split": None,
-        "valid": None,
-        "named": named,
-    }
-    return Request(Collection(rng.random((2 * n, 2)), q), engines=("lightgbm", "xgboost"), **(given | more))
+    q = Queries(np.tile([0.0, 1.0], n), sizes=[2] * n, clicks=rng.random(2 * n), position=positions)
+    engines = ("lightgbm", "xgboost")
+    named = None if objectives is None else given_candidates(objectives, engines)
+    budget = {"settings": 20, "minutes": None, "folds": 5, "rounds": 10, "early_stopping_rounds": 5}
+    rest = {"valid": None, "split": None, "keep": None, "params": {}, "workers": 1, "seed": 0}
+    data = Collection(rng.random((2 * n, 2)), q)
+    return Request(data, measures=(NDCG(10),), named=named, engines=engines, **budget, **rest)
 
 
 class Drawn:
@@ -47,17 +39,19 @@ class Drawn:
         self.query = self.rng.beta(4, 2, asked.weight.size)
 
     def add(self, candidate, phase, mean, trees=None, **more):
-        noise = self.rng.normal(0, self.spread, (len(self.asked.measures), self.query.size))
-        values = self.query + mean + noise
-        setting = Setting(candidate, phase, {} if trees is None else trees)
+        values = self.query + mean + self.rng.normal(0, self.spread, (1, self.query.size))
+        setting = Setting(candidate, phase, trees or {})
         given = {
             "number": len(self.trials),
             "values": values,
             "means": tuple(values.mean(axis=1)),
             "folds": 5,
         }
-        self.trials.append(Trial(setting, **(given | more)))
+        self.trials.append(Trial(setting, setting, **(given | more)))
         return self
+
+    def best_trees(self):
+        return max((one for one in self.trials if one.setting.phase == TREES), key=lambda one: one.means[0])
 
     def result(self):
         chosen = best_of(self.asked, self.trials)
@@ -70,23 +64,26 @@ def search(asked, seed, default, trees, objectives, spread=0.05):
     drawn = Drawn(asked, seed, spread).add(asked.base.name, DEFAULT, default)
     for start, mean in zip(STARTS, trees, strict=False):
         drawn.add("LambdaRank()", TREES, mean, start)
-    best = max(drawn.trials[1:], key=lambda one: one.means[0]).setting.trees
+    best = drawn.best_trees().setting.trees
     for name, mean in objectives.items():
         drawn.add(name, OBJECTIVES, mean, best)
     return drawn
 
 
+def bullet(verdict, start):
+    return next(line for line in verdict.splitlines() if line.startswith(f"- {start}"))
+
+
 def test_an_objective_on_small_trees_is_not_compared_with_another_on_large_ones():
     """Earlier: `rank_xendcg` on 6 leaves was called better than `lambdarank` on 31; on equal trees it is level."""
-    level = {"lambdarank": 0.03, "rank_xendcg": 0.03, "ListNet()": 0.03, GRADED: 0.03}
-    frame, verdict, _ = search(request(), 0, -0.03, [0.03] * 4, level).result()
+    frame, verdict, _ = search(request(), 0, -0.03, [0.03] * 4, dict.fromkeys(NAMES, 0.03)).result()
     row = frame[(frame.question == "objective") & (frame.system == "rank_xendcg")].iloc[0]
     assert row.baseline == "lambdarank" and row[HOLM] > 0.05 and abs(row.difference) < 0.02
-    assert re.search(
-        r"- Objective, against lambdarank on the same trees: .*no significant difference", verdict
-    )
-    assert "better: rank_xendcg" not in verdict and "worse" not in verdict
-    assert re.search(r"- Trees: with lambdarank on the best trees, .*: better\.", verdict)
+    said = bullet(verdict, f"Objective, on the same trees: {LEVEL} from lambdarank in NDCG(k=10): ")
+    assert "rank_xendcg +" in said and "worse" not in verdict
+    assert not [line for line in verdict.splitlines() if "rank_xendcg" in line and "better" in line]
+    trees = "Trees: lambdarank on the best trees vs. lambdarank with LightGBM's default parameters: NDCG(k=10) +0.0"
+    assert bullet(verdict, trees).endswith(", better.")
 
 
 def test_a_label_is_compared_with_its_own_first_part_on_the_same_trees():
@@ -96,8 +93,8 @@ def test_a_label_is_compared_with_its_own_first_part_on_the_same_trees():
     frame, verdict, _ = drawn.result()
     row = frame[frame.question == "label"].iloc[0]
     assert (row.system, row.baseline) == (GRADED, "LambdaRank()") and row.low > 0 and row[HOLM] < 0.05
-    assert f"- Further label, on the same trees: {GRADED}, NDCG(k=10) +0.0" in verdict
-    assert verdict.split("Further label")[1].split("\n")[0].endswith("over LambdaRank(): better.")
+    said = f"Further label, on the same trees: {GRADED} vs. LambdaRank(): NDCG(k=10) +0.0"
+    assert bullet(verdict, said).endswith(", better.")
 
 
 def test_nothing_is_said_of_an_objective_that_was_not_trained_in_every_fold():
@@ -111,9 +108,9 @@ def test_nothing_is_said_of_an_objective_that_was_not_trained_in_every_fold():
 def test_a_label_without_effect_is_said_to_have_none():
     """Earlier: "too few to tell whether a second label helps" where its gradient is 0."""
     drawn = search(request(), 3, 0.0, [0.02] * 4, {"lambdarank": 0.02})
-    best = max((one for one in drawn.trials if one.setting.phase == TREES), key=lambda one: one.means[0])
+    best = drawn.best_trees()
     drawn.add(GRADED, OBJECTIVES, 0.0, best.setting.trees, values=best.values, means=best.means)
-    assert re.search(r"- Further label, .* over LambdaRank\(\): the same on every query\.", drawn.result()[1])
+    assert bullet(drawn.result()[1], "Further label").endswith(", the same on every query.")
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -121,16 +118,15 @@ def test_every_phrase_is_that_of_scipys_test(seed):
     rng = np.random.default_rng(seed)
     spread, size = rng.choice([0.02, 0.1]), rng.choice([0.0, 0.005, 0.03])
     means = rng.normal(0, size, 9)
-    names = ["lambdarank", "rank_xendcg", "ListNet()", GRADED]
-    drawn = search(request(), seed, means[0], means[1:5], dict(zip(names, means[5:], strict=True)), spread)
+    drawn = search(request(), seed, means[0], means[1:5], dict(zip(NAMES, means[5:], strict=True)), spread)
     frame, verdict, chosen = drawn.result()
     by_name = {one.setting.candidate: one for one in drawn.trials if one.setting.phase == OBJECTIVES}
-    best = max((one for one in drawn.trials if one.setting.phase == TREES), key=lambda one: one.means[0])
-    by_name["LambdaRank()"], default = best, drawn.trials[0]
+    by_name["LambdaRank()"] = best = drawn.best_trees()
+    default, base = drawn.trials[0], by_name["lambdarank"]
     searched = len(drawn.trials) - 1
-    naive = {("trees", "lambdarank"): (by_name["lambdarank"], default, 4, 1)}
-    naive |= {("objective", name): (by_name[name], by_name["lambdarank"], 1, 1) for name in names[1:]}
-    naive["objective", "LambdaRank()"] = best, by_name["lambdarank"], 4, 1  # the highest of four trees
+    naive = {("trees", "lambdarank"): (base, default, searched if base is chosen else 4, 1)}
+    naive |= {("objective", name): (by_name[name], base, 1, 1) for name in NAMES[1:]}
+    naive["objective", "LambdaRank()"] = best, base, 4, 1  # the highest of four trees
     naive["label", GRADED] = by_name[GRADED], best, 1, 4
     if chosen is not default:
         naive["choice", chosen.setting.candidate] = chosen, default, searched, 1
@@ -140,45 +136,32 @@ def test_every_phrase_is_that_of_scipys_test(seed):
     assert found.keys() == naive.keys()
     p = {}
     for key, (one, other, above, below) in naive.items():
-        test = stats.ttest_rel(one.values[0], other.values[0])
+        test, row = stats.ttest_rel(one.values[0], other.values[0]), found[key]
         p[key] = min(1.0, (above if test.statistic > 0 else below) * test.pvalue)
-        ends = [
-            test.confidence_interval(1 - 0.05 / above).low,
-            test.confidence_interval(1 - 0.05 / below).high,
-        ]
-        assert found[key][["low", "high"]].tolist() == pytest.approx(ends) and found[key].p == pytest.approx(
-            test.pvalue
-        )
+        low = test.confidence_interval(1 - 0.05 / above).low
+        high = test.confidence_interval(1 - 0.05 / below).high
+        assert [row.low, row.high, row.p] == pytest.approx([low, high, test.pvalue])
     several = sorted((p[key], key) for key in naive if key[0] == "objective")
     adjusted = 0.0
     for at, (value, key) in enumerate(several):
         p[key] = adjusted = max(adjusted, min(1.0, (len(several) - at) * value))
     for key, row in found.items():
         assert row[HOLM] == pytest.approx(p[key])
-        word = "no significant difference" if p[key] >= 0.05 else "better" if row.difference > 0 else "worse"
-        line = next(
-            line
-            for line in verdict.splitlines()
-            if line[2:].lower().startswith(("further " * (key[0] == "label")) + key[0])
-        )
-        effect = f"NDCG(k=10) {row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f}"
-        if key[0] != "objective":
-            assert effect in line and line.endswith(f"{word}.")
-        elif key[1] == chosen.setting.candidate:
-            assert re.search(
-                rf"{re.escape(key[1])}, which was chosen, {re.escape(effect)}; p = .*?\): {word}", line
-            )
+        word = LEVEL if p[key] >= 0.05 else "better" if row.difference > 0 else "worse"
+        effect = f"{row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f}; p = {row[HOLM]:.2g})"
+        if key[0] == "objective" and word == LEVEL and key[1] != chosen.setting.candidate:
+            start = f"Objective, on the same trees: {LEVEL} from lambdarank in NDCG(k=10): "
+            assert f"{key[1]} {effect}" in bullet(verdict, start)
         else:
-            of = re.search(rf"{word}: ([^;]*(?:; p = [^;]*)*)", line)
-            assert of is not None and key[1] in line[of.start() :]
+            title = SAID[key[0]].format(system=key[1], baseline=row.baseline)
+            assert f"- {title}: NDCG(k=10) {effect}, {word}." in verdict.splitlines()
 
 
 def test_of_equal_settings_few_searches_claim_anything():
     """Though the best of the trees and of all settings is looked at: no more than one in twenty for each question."""
     asked, wrong, n = request(n=60), {"choice": 0, "trees": 0, "objective": 0, "label": 0}, 400
-    level = dict.fromkeys(["lambdarank", "rank_xendcg", "ListNet()", GRADED], 0.0)
     for seed in range(n):
-        frame, *_ = search(asked, seed, 0.0, [0.0] * 4, level).result()
+        frame, *_ = search(asked, seed, 0.0, [0.0] * 4, dict.fromkeys(NAMES, 0.0)).result()
         for question in wrong:
             wrong[question] += bool((frame[frame.question == question][HOLM] < 0.05).any())
     for question, times in wrong.items():
@@ -186,51 +169,38 @@ def test_of_equal_settings_few_searches_claim_anything():
 
 
 def test_engines_are_compared_over_the_same_trees():
-    asked = request(None)
-    drawn = search(asked, 0, 0.0, [0.0] * 4, {})
-    rival = "LambdaRank() on XGBoost"
+    asked, rival = request(None), "LambdaRank() on XGBoost"
     assert [one.name for one in asked.rivals] == [rival] and asked.candidates[rival].engine == "xgboost"
-    for start, mean in zip(STARTS[:2], (0.05, 0.05), strict=True):
-        drawn.add(rival, TREES, mean, start)
+    drawn = search(asked, 0, 0.0, [0.0] * 4, {})
+    for start in STARTS[:2]:
+        drawn.add(rival, TREES, 0.05, start)
     drawn.add(rival, OBJECTIVES, -0.9, STARTS[0])
     frame, verdict, _ = drawn.result()
     row = frame[frame.question == "engine"].iloc[0]
     own, other = (np.mean([drawn.trials[at].values[0] for at in of], axis=0) for of in ((1, 2), (5, 6)))
-    assert row.difference == pytest.approx((other - own).mean()) and (row.system, row.baseline) == (
-        rival,
-        "LambdaRank()",
-    )
-    assert "- Engine, means over the same 2 trees: LambdaRank() on XGBoost, NDCG(k=10) +0.0" in verdict
-    assert verdict.split("Engine")[1].split("\n")[0].endswith("over LambdaRank(): better.")
+    assert row.difference == pytest.approx((other - own).mean())
+    said = f"Engine, mean over the same 2 trees: {rival} vs. LambdaRank(): NDCG(k=10) +0.0"
+    assert bullet(verdict, said).endswith(", better.")
 
 
 def test_what_is_missing_is_said():
-    asked = request(OBJECTIVE_NAMES, positions=np.tile([1, 2], N))
+    asked = request(positions=np.tile([1, 2], N))
     drawn = search(asked, 0, 0.0, [0.0] * 4, {"lambdarank": 0.0})
-    drawn.add(
-        "rank_xendcg",
-        OBJECTIVES,
-        0.0,
-        STARTS[0],
-        state="failed",
-        error="RuntimeError: no",
-        values=np.empty((0, 0)),
-    )
-    verdict = drawn.result()[1]
+    failed = {"state": "failed", "error": "RuntimeError: no", "values": np.empty((0, 0))}
+    verdict = drawn.add("rank_xendcg", OBJECTIVES, 0.0, STARTS[0], **failed).result()[1]
     assert "- Failed: rank_xendcg: RuntimeError: no.\n" in verdict
     assert f"- Not reached within the budget: ListNet(), {GRADED}.\n" in verdict
     assert "- Positions: no candidate reads them" in verdict
-    assert verdict.endswith(f"- Measured in 5 folds of {N} queries, those of train, paired by query.")
+    assert f"- Measured by 5-fold cross-validation over the {N} queries of train, " in verdict
     alone = Drawn(asked).add("lambdarank", DEFAULT, 0.0).result()[1]
-    assert alone.startswith("- Choice: lambdarank with LightGBM's own parameters.\n")
+    assert alone.startswith("- Choice: lambdarank with LightGBM's default parameters.\n")
 
 
 def test_a_reference_is_never_chosen():
     asked = request(["graded(0.1)"])
     assert asked.searcher.name == GRADED and asked.candidates["LambdaRank()"].is_reference
     drawn = Drawn(asked).add(GRADED, DEFAULT, 0.0).add(GRADED, TREES, 0.0, STARTS[0])
-    drawn.add("LambdaRank()", OBJECTIVES, 0.3, STARTS[0])
-    frame, _, chosen = drawn.result()
+    frame, _, chosen = drawn.add("LambdaRank()", OBJECTIVES, 0.3, STARTS[0]).result()
     assert chosen.setting.candidate == GRADED and set(frame.question) >= {"label"}
     assert "objective" not in set(frame.question)
 

@@ -9,7 +9,7 @@ import xgboost as xgb
 from engine_rules import XGBoostRule
 from sklearn.base import clone
 
-from lambdaboost import MRR, NDCG, Blend, LambdaRank, Precision, RankNet, load, save
+from lambdaboost import MRR, NDCG, LambdaRank, Precision, RankNet, load, save
 from lambdaboost import xgboost as lb
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.xgboost import LambdaRanker
@@ -101,11 +101,6 @@ def test_metrics_of_the_same_name():
         fitted(eval_metric=[NDCG(3), "NDCG(k=3)"])
 
 
-def test_early_stopping_without_a_validation_set():
-    with pytest.raises(ValueError, match="at least 1 validation dataset"):
-        LambdaRanker(**LONG).fit(FRAME, Q.relevance)
-
-
 # Fitted rankers.
 
 
@@ -131,23 +126,6 @@ def test_saved_and_loaded_and_fitted_again(tmp_path):
     assert loaded.objective == loaded.objective_ == RankNet()
     expected = LambdaRanker(objective=RankNet(), **SMALL).fit(FRAME, Q.relevance).predict(FRAME)
     np.testing.assert_array_equal(loaded.fit(FRAME, Q.relevance).predict(FRAME), expected)
-
-
-def test_the_schedule_sees_the_round_of_a_continued_fit():
-    rounds = []
-    objective = Blend(LambdaRank(), RankNet(), lambda m: rounds.append(m) or 0.5)
-    first = LambdaRanker(objective=objective, **SMALL).fit(X, Q.relevance, qid=QID)
-    both = LambdaRanker(objective=objective, **SMALL).fit(X, Q.relevance, qid=QID, xgb_model=first)
-    assert rounds == list(range(8))
-    whole = LambdaRanker(objective=objective, **SMALL | {"n_estimators": 8}).fit(X, Q.relevance, qid=QID)
-    np.testing.assert_allclose(both.predict(X), whole.predict(X), atol=1e-5)
-
-
-def test_verbose_prints_and_silence_is_silent(capsys):
-    fitted(eval_metric=NDCG(3))
-    assert capsys.readouterr() == ("", "")
-    LambdaRanker(**SMALL).fit(FRAME, Q.relevance, eval_set=(FRAME, Q.relevance), verbose=2)
-    assert "[2]\tvalidation_0-ndcg@3:" in capsys.readouterr().out
 
 
 # Numbers that XGBoost misreads: foreign byte orders and, column by column, long doubles.

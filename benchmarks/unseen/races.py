@@ -10,13 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.unseen.collected import collected
-from lambdaboost.datasets import Collection
-
 PRIOR = 5  # races that a mean of earlier ones is drawn towards the mean of all by
 
 
-def cars(folder: Path) -> Collection:
+def cars(folder: Path) -> pd.DataFrame:
     """Formula 1: grades 4 for the winner, 3 for places 2 and 3, 2 to place 6, 1 to place 10."""
     read = {
         name: pd.read_csv(folder / f"{name}.csv", na_values="\\N")
@@ -71,10 +68,10 @@ def cars(folder: Path) -> Collection:
         }
     )
     grade = pd.cut(starts["positionOrder"], [0, 1, 3, 6, 10, np.inf], labels=[4, 3, 2, 1, 0]).astype(int)
-    return collected(features.assign(race=starts["race"], grade=grade), "race", "grade")
+    return features.assign(query=starts["race"], grade=grade)
 
 
-def horses(folder: Path) -> Collection:
+def horses(folder: Path) -> pd.DataFrame:
     """Hong Kong: grades 4 to 1 for the first four."""
     starts = pd.read_csv(folder / "race-result-horse.csv", encoding="latin-1")
     known = ["race_id", "race_date", "race_course", "race_class", "race_distance", "track_condition", "track"]
@@ -130,7 +127,7 @@ def horses(folder: Path) -> Collection:
         }
     )
     grade = (5 - starts["place"]).clip(0, 4).astype(int)
-    return collected(features.assign(race=starts["race"], grade=grade), "race", "grade")
+    return features.assign(query=starts["race"], grade=grade)
 
 
 def _earlier(starts: pd.DataFrame, key: pd.Series, column: str, total: bool = False) -> pd.Series:

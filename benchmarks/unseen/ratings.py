@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from benchmarks.unseen.collected import LEAST, collected
-from lambdaboost.datasets import Collection
-
+LEAST = 5  # ratings in each half
 RANKED = 30  # of a user's ratings, at most
 RANK, COMMON = 10, 10  # of the factors; ratings in common that halve the shrinkage of a similarity
 
 Table = NDArray[np.float64]
 
 
-def films(folder: Path) -> Collection:
+def films(folder: Path) -> pd.DataFrame:
     """Each user's later ratings; grades are stars less one."""
     names = ["user", "item", "stars", "time"]
     ratings = pd.read_csv(folder / "u.data", sep="\t", names=names)
@@ -33,7 +31,7 @@ def films(folder: Path) -> Collection:
     return _ranked(ratings.assign(grade=ratings["stars"] - 1), pd.concat([genres, year], axis=1))
 
 
-def jokes(folder: Path) -> Collection:
+def jokes(folder: Path) -> pd.DataFrame:
     """A random half of each user's ratings, from -10 to 10, as five grades of equal width."""
     ratings = pd.read_csv(folder / "jester_ratings.csv").set_axis(["user", "item", "stars"], axis=1)
     texts = pd.read_csv(folder / "jester_items.csv", index_col=0)["jokeText"]
@@ -45,7 +43,7 @@ def jokes(folder: Path) -> Collection:
     return _ranked(ratings.assign(grade=grade), about)
 
 
-def _ranked(ratings: pd.DataFrame, about: pd.DataFrame) -> Collection:
+def _ranked(ratings: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
     """`about` has the features of each item; the first half of a user's rows is the history."""
     place = ratings.groupby("user").cumcount()
     size = ratings.groupby("user")["item"].transform("size")
@@ -59,7 +57,7 @@ def _ranked(ratings: pd.DataFrame, about: pd.DataFrame) -> Collection:
     at = users.get_indexer(ranked["user"]), items.get_indexer(ranked["item"])
     features = pd.DataFrame(_of_pairs(stars, about.to_numpy(dtype=np.float64), *at))
     features = features.join(about.reset_index(drop=True).iloc[at[1]].reset_index(drop=True))
-    return collected(features.assign(user=at[0], grade=ranked["grade"].to_numpy()), "user", "grade")
+    return features.assign(query=at[0], grade=ranked["grade"].to_numpy())
 
 
 def _of_pairs(

@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
-from benchmarks.unseen.flaml import FLAML
-from benchmarks.unseen.rows import Rows
-from benchmarks.unseen.sets import LOG
-from benchmarks.unseen.study import CUTOFFS, ROWS, SETTINGS, Run
+from benchmarks.unseen.kept import Outcome
+from benchmarks.unseen.study import CUTOFFS, TUNE, Run
 from experiments.common import report
 from experiments.common.report import table
-from experiments.common.workers import Outcome
+from experiments.common.verdicts import marked
 from lambdaboost import NDCG
+from lambdaboost.evaluation import compare_values
 
-TUNE = f"tune, {SETTINGS[-1]} settings"
 Found = Mapping[Run, Outcome]
 
 
-def write_report(found: Found, flaml: Found, out: Path, command: str) -> None:
-    """Write report.md; `command` repeats it, and `flaml` has FLAML's outcomes of some of the runs."""
+def write_report(found: Found, out: Path) -> None:
+    """Write report.md."""
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
-    head = f"`{command}`. {report.versions('lightgbm', 'xgboost', 'optuna')}.\n\n{text}"
-    real, logs = (
-        {run: o for run, o in found.items() if (run.data == LOG) is which} for which in (False, True)
+    head = (
+        f"`python -m benchmarks.unseen FOLDER`. {report.versions('lightgbm', 'xgboost', 'optuna')}.\n\n{text}"
     )
-    sections = [of_sets("Sets that the portfolio has not seen", real)]
-    sections += [of_sets("New synthetic logs, whose kind the portfolio has seen", logs)] if logs else []
-    if flaml:
-        sections.append(of_flaml({run: found[run] | named(outcome) for run, outcome in flaml.items()}))
-    report.write(out, "tune on unseen data", head, sections)
+    report.write(
+        out, "tune on unseen data", head, [*(of_rows(found, k) for k in CUTOFFS[::-1]), of_sets(found)]
+    )
 
 
-def of_sets(title: str, found: Found) -> str:
-    """The tables of some sets."""
-    return "\n\n".join([f"## {title}", *(of_rows(found, k) for k in reversed(CUTOFFS)), of_data(found)])
+def sets_of(found: Found) -> list[str]:
+    """The names of the sets."""
+    return list(dict.fromkeys(run.data for run in found))
 
 
-def rows(found: Found, k: int, names: Sequence[str]) -> Rows:
-    """NDCG@k of every row: for each query of a set the mean over the seeds that test it."""
-    sets = list(dict.fromkeys(run.data for run in found))
-    return Rows({row: {data: _by_query(found, row, data, k) for data in sets} for row in names}, NDCG(k))
-
-
-def _by_query(found: Found, row: str, data: str, k: int) -> NDArray[np.float64]:
+def by_query(found: Found, row: str, data: str, k: int) -> NDArray[np.float64]:
+    """NDCG@k of each query of a set that is tested, the mean over the seeds that test it."""
     runs = [outcome for run, outcome in found.items() if run.data == data]
     queries = np.concatenate([outcome["queries"] for outcome in runs])
     values = np.concatenate([outcome[f"{row} NDCG@{k}"] for outcome in runs])
@@ -58,43 +48,35 @@ def _by_query(found: Found, row: str, data: str, k: int) -> NDArray[np.float64]:
 
 def of_rows(found: Found, k: int) -> str:
     """Every row against `tune`."""
+    sets, end = sets_of(found), f" NDCG@{k}"
+    names = [name.removesuffix(end) for name in next(iter(found.values())) if name.endswith(end)]
+    values = {row: {data: by_query(found, row, data, k) for data in sets} for row in names}
+    means = {row: np.array([of.mean() for of in by_set.values()]) for row, by_set in values.items()}
+    best, measure = np.max(list(means.values()), axis=0), NDCG(k)
+    compared = compare_values({row: {measure: np.concatenate([*of.values()])} for row, of in values.items()})
+    rows = []
+    for row, of in means.items():
+        mean = f"{100 * of.mean():.2f}"
+        cells = [mean, "", ""]
+        if row != TUNE:
+            test = compared[row, measure]
+            cells = [marked(mean, test), f"{100 * test.difference:+.2f}", f"{test.p:.2g}"]
+        rows.append([row, f"{100 * (best - of).mean():.2f}", *cells, *(f"{100 * value:.2f}" for value in of)])
     caption = (
-        f"Test NDCG@{k} times 100; every set counts alike. Difference: of all queries pooled; ▲ better, "
-        f"▼ worse than {TUNE} ({{criterion}}; p-values of single comparisons)."
+        f"Test NDCG@{k} times 100; every set counts alike. Difference: of all queries pooled; ▲ better, ▼ worse than "
+        f"{TUNE} ({compared.criterion}; p-values of single comparisons)."
     )
-    return rows(found, k, ROWS).table(TUNE, caption)
+    return table(["", "regret", "mean", "difference", "p", *sets], rows, caption)
 
 
-def named(outcome: Outcome) -> Outcome:
-    """FLAML's outcome as that of a row."""
-    return {f"{FLAML} {name}": value for name, value in outcome.items()}
-
-
-def of_flaml(found: Found) -> str:
-    """FLAML against `tune` on the runs that it has."""
-    seconds = ", ".join(
-        f"{data} {np.mean([o[f'{FLAML} seconds'] for run, o in found.items() if run.data == data]):.0f}"
-        for data in dict.fromkeys(run.data for run in found)
-    )
-    caption = (
-        f'Test NDCG@10 times 100 of {max(run.seed for run in found) + 1} seeds. FLAML\'s AutoML(task="rank", 5 folds, '
-        f"refitted) used these processor seconds, mean over the seeds: {seconds}."
-    )
-    return "## FLAML\n\n" + rows(found, 10, (*ROWS[: len(SETTINGS)], FLAML)).table(TUNE, caption)
-
-
-def of_data(found: Found) -> str:
-    """What was run on each set, and what `tune` chose."""
+def of_sets(found: Found) -> str:
+    """How much was tested on each set, and what `tune` chose."""
     cells = []
-    for data in dict.fromkeys(run.data for run in found):
-        runs = {run.seed: outcome for run, outcome in found.items() if run.data == data}
-        tested = np.concatenate([outcome["queries"] for outcome in runs.values()])
-        seconds = np.mean([outcome["seconds"] for outcome in runs.values()])
-        chosen = "; ".join(
-            str(outcome[f"{TUNE} model"]).split(",")[0].removeprefix("Tuned(") for outcome in runs.values()
-        )
-        cells.append([data, str(len(runs)), f"{np.unique(tested).size:,}", f"{seconds:.0f}", chosen])
-    caption = "Processor seconds of all rows of a seed, on one thread."
-    return table(
-        ["", "seeds", "test queries", "seconds", f"chosen of {SETTINGS[-1]}, by seed"], cells, caption
-    )
+    for data in sets_of(found):
+        runs = [outcome for run, outcome in found.items() if run.data == data]
+        tested = np.unique(np.concatenate([outcome["queries"] for outcome in runs])).size
+        seconds = np.mean([outcome["seconds"] for outcome in runs])
+        chosen = "; ".join(str(outcome["chosen"]) for outcome in runs)
+        cells.append([data, str(len(runs)), f"{tested:,}", f"{seconds:.0f}", chosen])
+    caption = "Processor seconds of `tune`, mean over the seeds, on one thread."
+    return table(["", "seeds", "test queries", "seconds", "chosen, by seed"], cells, caption)

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from benchmarks.unseen.collected import collected
-from lambdaboost.datasets import Collection
-
 NEAREST = 40  # documents of a question by BM25, beside those that were judged
 K1, B, MU = 1.2, 0.75, 200.0
 SOURCE = -1  # the code of the document that the question arose from
@@ -22,7 +19,7 @@ SOURCE = -1  # the code of the document that the question arose from
 Table = NDArray[np.float64]
 
 
-def abstracts(folder: Path) -> Collection:
+def abstracts(folder: Path) -> pd.DataFrame:
     """Codes 1 to 4, from a complete answer to minimum interest, are grades 4 to 1; source documents are left out."""
     papers = _entries(folder / "cran.all.1400")
     questions = [fields.get("W", "") for fields in _entries(folder / "cran.qry")]
@@ -36,9 +33,7 @@ def abstracts(folder: Path) -> Collection:
     question, paper = np.nonzero(listed & (codes != SOURCE))
     table = pd.DataFrame({name: values[question, paper] for name, values in features.items()})
     code = codes[question, paper]
-    return collected(
-        table.assign(question=question, grade=np.where(code > 0, 5 - code, 0)), "question", "grade"
-    )
+    return table.assign(query=question, grade=np.where(code > 0, 5 - code, 0))
 
 
 def _entries(file: Path) -> list[dict[str, str]]:

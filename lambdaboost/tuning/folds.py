@@ -1,4 +1,4 @@
-"""The parts that a search trains and measures on."""
+"""`Fold`: the parts that a search trains and measures on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets.digest import float_columns
+from lambdaboost.datasets.digest import hash_queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Fold:
     queries: NDArray[np.int64]
 
 
-def drawn_folds(data: Collection, folds: int, seed: int) -> tuple[Fold, ...]:
+def draw_folds(data: Collection, folds: int, seed: int) -> tuple[Fold, ...]:
     """Random folds of whole queries; equal queries are in one fold."""
     data = data.shuffled(seed)
     fold = fold_of_query(data, folds, seed)
@@ -33,7 +33,7 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each query, by scikit-learn's GroupKFold over different queries, in random order."""
     from sklearn.model_selection import GroupKFold  # which takes a second to import
 
-    content = np.unique(query_contents(data), return_inverse=True)[1]
+    content = np.unique(hash_queries(data), return_inverse=True)[1]
     groups = np.random.default_rng(seed).permutation(content.max() + 1)[content]
     fold = np.empty(content.size, dtype=np.int64)
     for at, (_, test) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
@@ -41,29 +41,6 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     return fold
 
 
-def joined(train: Collection, valid: Collection | None = None) -> Collection:
+def join_parts(train: Collection, valid: Collection | None = None) -> Collection:
     """Both parts as one, without the names of queries, which both may use."""
     return train if valid is None else Collection.concat([train.without_ids(), valid.without_ids()])
-
-
-def query_contents(data: Collection) -> NDArray[np.uint64]:
-    """A number for each query, the same for queries whose documents have the same features and labels in any order.
-
-    Two different queries share one with a chance of 2⁻⁶⁴.
-
-    >>> from lambdaboost.datasets import Queries
-    >>> X = np.array([[1.0, 2], [3, 4], [3, 4], [1, 2], [3, 4], [1, 5]])
-    >>> a, b, c = query_contents(Collection(X, Queries([0, 1, 1, 0, 1, 0], sizes=[2, 2, 2])))
-    >>> bool(a == b), bool(a == c)
-    (True, False)
-    """
-    from pandas.util import hash_array
-
-    q = data.queries
-    rows = np.zeros(q.n_documents, dtype=np.uint64)
-    for column in [
-        *float_columns(data.features),
-        *(labels.astype(np.float64) for labels in q.labels.values()),
-    ]:
-        rows = hash_array(rows + hash_array(column))
-    return np.add.reduceat(rows, q.offsets[:-1])

@@ -1,4 +1,4 @@
-"""`Kept`: a sequence of trade-offs between two measures, and how far along it the first one is proven to be kept."""
+"""`NonInferiority`: trade-offs between two measures, and how far along them the first measure is proven to be kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.significance import LEVEL, WeightedMean, one_sided_p, weighted_mean
+from lambdaboost.evaluation.significance import LEVEL, one_sided_p, weighted_mean
 from lambdaboost.tuning.training import means_of
 
 # The weights of the second goal: close together where the loss of the first measure is small, and no more than half.
@@ -41,7 +41,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class NonInferiority:
     r"""Trade-offs from the first goal alone upwards, tested in this order until the first that is not proven.
 
     With the first measure :math:`a_q` of a held-out query by the first goal alone and :math:`b_q` by a trade-off, a
@@ -60,14 +60,14 @@ class Kept:
     --------
     >>> from lambdaboost.evaluation import CNDCG, NDCG
     >>> noise = np.random.default_rng(0).normal(0, 0.02, (3, 400))
-    >>> means = np.array([[0.8, 0.5], [0.799, 0.55], [0.79, 0.6]])
-    >>> kept = Kept((NDCG(10), CNDCG(10)), 0.005, (0.0, 0.1, 0.3), means[:, :, None] + noise[:, None], np.ones(400))
-    >>> kept.chosen, kept.steps[1].is_proven
+    >>> values = np.array([[0.8, 0.5], [0.799, 0.55], [0.79, 0.6]])[:, :, None] + noise[:, None]
+    >>> proof = NonInferiority((NDCG(10), CNDCG(10)), 0.005, (0.0, 0.1, 0.3), values, np.ones(400))
+    >>> proof.chosen, proof.steps[1].is_proven
     (1, False)
 
     """
 
-    measures: tuple[Measure, Measure]
+    measures: tuple[Measure, ...]
     keep: float
     weights: tuple[float, ...]
     values: Floats
@@ -114,58 +114,50 @@ class Kept:
     def verdict(self) -> str:
         """What is proven, in one or two sentences."""
         first, second = map(repr, self.measures)
+        step = self.steps[max(self.chosen - 1, 0)]
+        n, needed = self._paired(1, 0)[0].size, self.queries_needed
+        queries = counted(n, "held-out query", "held-out queries")
+        change = f"by an amount that {queries} cannot tell"
+        if np.isfinite(step.most):
+            change = (
+                f"by {-step.loss:+.4f}, at worst by {-step.most:+.4f} (one-sided 95% interval, {queries})"
+            )
         if self.chosen:
-            step = self.steps[self.chosen - 1]
             return (
                 f"{second} rises by {step.gain:.4f} with a weight of {step.weight:g}, and {first} is proven to lose "
-                f"less than {self.keep:g}: it changes {self._by(step)}."
+                f"less than {self.keep:g}: it changes {change}."
             )
-        if self.steps[0].is_proven:
+        alone = "the model is that of the first goal alone."
+        if step.is_proven:
             return (
-                f"No trade-off that is proven to keep {first} within {self.keep:g} raises {second}: the model is "
-                "that of the first goal alone."
+                f"No trade-off that is proven to keep {first} within {self.keep:g} raises {second}: {alone}"
             )
-        step = self.steps[0]
+        text = (
+            f"No trade-off is proven to keep {first} within {self.keep:g}: {alone} With a weight of {step.weight:g} it "
+            f"changes {change}."
+        )
+        if np.isnan(needed):
+            return text
+        if needed <= n:
+            return f"{text} The queries would be enough if nothing were lost."
         return (
-            f"No trade-off is proven to keep {first} within {self.keep:g}, so the model is that of the first goal "
-            f"alone. With a weight of {step.weight:g} it changes {self._by(step)}.{self._needed}"
+            f"{text} A proof would take about {needed:,.0f} queries if nothing is lost (power {POWER:.0%})."
         )
 
-    @property
-    def _needed(self) -> str:
-        needed, there = self.queries_needed, self._paired(1, 0)[0].size
-        if np.isnan(needed):
-            return ""
-        if needed <= there:
-            return " The queries would be enough if nothing were lost."
-        said = counted(int(needed), "query", "queries")
-        return f" A proof would take about {said} if nothing is lost (power {POWER:.0%})."
-
-    def _by(self, step: Step) -> str:
-        n = self._paired(1, 0)[0].size
-        if not np.isfinite(step.most):
-            return f"by an amount that {counted(n, 'held-out query', 'held-out queries')} cannot tell"
-        of = f"one-sided 95% interval, {counted(n, 'held-out query', 'held-out queries')}"
-        return f"by {-step.loss:+.4f}, at worst by {-step.most:+.4f} ({of})"
-
     def _step(self, at: int) -> Step:
+        from scipy.special import stdtrit
+
         x, weight = self._paired(at, 0)
         if not x.size:
             return Step(self.weights[at], np.nan, np.nan, np.nan, 1.0)
-        mean, most = _with_upper(weighted_mean(-x, weight))
+        loss, error, df = weighted_mean(-x, weight)
+        most = loss + float(stdtrit(df, 1 - LEVEL)) * error
         gains, of = self._paired(at, 1)
         gain = weighted_mean(gains, of).mean if gains.size else float("nan")
-        return Step(self.weights[at], mean, gain, most, one_sided_p(x + self.keep, weight))
+        return Step(self.weights[at], loss, gain, most, one_sided_p(x + self.keep, weight))
 
     def _paired(self, at: int, measure: int) -> tuple[Floats, Floats]:
         """The difference of a measure from the first goal alone on each query with both values, and the weights."""
         x = self.values[at, measure] - self.values[0, measure]
         known = ~np.isnan(x) & (self.query_weight > 0)
         return x[known], self.query_weight[known]
-
-
-def _with_upper(found: WeightedMean) -> tuple[float, float]:
-    """A mean and the upper end of its one-sided 95% interval."""
-    from scipy.special import stdtrit
-
-    return found.mean, found.mean + float(stdtrit(found.df, 1 - LEVEL)) * found.error

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import ENGINES, engine_named, engine_version, first_installed, installed, package
+from lambdaboost._threads import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
-from lambdaboost.datasets.digest import digest_of
+from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
-from lambdaboost.tuning.candidates import Candidate, standard_candidates, weighted
-from lambdaboost.tuning.folds import Fold, drawn_folds, joined, query_contents
+from lambdaboost.tuning.candidates import Candidate, standard_candidates
+from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
 
 AFFORDABLE = 10_000  # queries below which all of them are cross-validated
 ROWS = 400_000  # documents of all settings together that make a further process worth its start
-TWICE = 0.05  # the share of validation queries that may equal training queries of other names
+DUPLICATES = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
 # Values of parameters whose trainings cannot stop early, or grow no trees leaf by leaf.
-UNFIT = ("dart", "rf", "random_forest", "gblinear", "exact")
+NOT_SEARCHED = ("dart", "rf", "random_forest", "gblinear", "exact")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Request:
     minutes: float | None
     folds: int
     rounds: int
-    patience: int
+    early_stopping_rounds: int
     workers: int | None
     seed: int
 
@@ -64,10 +65,10 @@ class Request:
             raise ValueError("split is 'given' without valid=: give valid=, or leave split= out")
         if self.valid is not None:
             check_apart(self.train, self.valid)
-        for name, least in {"rounds": 1, "patience": 1, "seed": 0, "folds": 2}.items():
+        for name, least in {"rounds": 1, "early_stopping_rounds": 1, "seed": 0, "folds": 2}.items():
             check_whole(name, getattr(self, name), least)
         check_whole("workers", 1 if self.workers is None else self.workers)
-        different = np.unique(query_contents(self.data)).size
+        different = np.unique(hash_queries(self.data)).size
         if self.by_folds and different < self.folds:
             raise ValueError(
                 f"folds is {self.folds}, but there are {different} different queries: give fewer folds, or more queries"
@@ -91,9 +92,6 @@ class Request:
                 f"{len(self.measures)}: give such as ndcg@10 and cndcg@10"
             )
         check_swap("keep with a second measure, which", self.measures[1])
-        for part in self.given.values():
-            if (reason := unfit(weighted(LambdaRank(), self.measures, 1), part)) is not None:
-                raise ValueError(f"measure {self.measures[1]!r} cannot be raised on these data: {reason}")
 
     @property
     def given(self) -> dict[str, Collection]:
@@ -104,7 +102,7 @@ class Request:
     def left_out(self) -> dict[str, str]:
         """The candidates that cannot train on the data, and why."""
         parts = self.given.values()
-        reasons = {one.name: [unfit(one.objective, part) for part in parts] for one in self._wanted}
+        reasons = {one.name: [incompatibility(one.objective, part) for part in parts] for one in self._wanted}
         return {name: next(filter(None, of)) for name, of in reasons.items() if any(of)}
 
     @cached_property
@@ -143,16 +141,22 @@ class Request:
     @cached_property
     def data(self) -> Collection:
         """All queries, those of `train` first."""
-        return joined(self.train, self.valid)
+        return join_parts(self.train, self.valid)
 
     @cached_property
     def parts(self) -> tuple[Fold, ...]:
         """The folds; one where the validation part is measured."""
         if self.valid is None or self.by_folds:
-            return drawn_folds(self.data, self.folds, self.seed)
-        # The documents of a query in random order, for files are often sorted by grade.
-        train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
-        return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+            folds = draw_folds(self.data, self.folds, self.seed)
+        else:  # the documents of a query in random order, for files are often sorted by grade
+            train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
+            folds = (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+        return tuple(replace(fold, train=self.for_training(fold.train)) for fold in folds)
+
+    def for_training(self, part: Collection) -> Collection:
+        """A part without positions if no candidate reads them, which LightGBM's own objectives would."""
+        reads = (getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
+        return part if any(reads) else part.without_positions()
 
     @property
     def documents(self) -> float:
@@ -167,28 +171,23 @@ class Request:
         return np.asarray(measured.queries.query_weight, dtype=np.float64)
 
     @property
-    def trains_by_position(self) -> bool:
-        """Whether a candidate reads positions; else they are kept from trainings, where LightGBM's own would."""
-        return any(getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
-
-    @property
     def n_workers(self) -> int:
         """The number of processes: no more than there are processors, and settings."""
-        import joblib
-
         settings = 10_000 if self.settings is None else self.settings
         worth = int(1 + self.documents * settings // ROWS)
         return max(1, min(self.workers or worth, settings, joblib.cpu_count()))
 
-    def about(self) -> dict[str, str]:
-        """What a study shares with the call that resumes it: digests of data and arguments, and versions."""
-        candidates = [f"{one.name} {one.engine} {text_of(one.objective)}" for one in self.candidates.values()]
-        numbers = [self.by_folds, self.folds, self.rounds, self.patience, self.seed]
-        arguments = json.dumps([[*map(text_of, self.measures)], candidates, dict(self.params), numbers])
+    def fingerprint(self) -> dict[str, str]:
+        """What a study shares with the call that resumes it: hashes of data and arguments, and versions."""
+        parts, candidates = self.given.values(), [(one, text_of(one.objective)) for one in self._wanted]
+        data = [(hash_queries(part), part.queries.query_weight, part.queries.positions) for part in parts]
+        numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
+        arguments = [[*map(text_of, self.measures)], str(candidates), dict(self.params), numbers]
+        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
         return {
-            "data": digest_of([self.train, self.valid]),
-            "arguments": hashlib.sha256(arguments.encode()).hexdigest(),
-            "versions": " ".join([version("lambdaboost"), *map(engine_version, self.engines)]),
+            "data": joblib.hash(data),
+            "arguments": joblib.hash(arguments),
+            "versions": " ".join(versions),
         }
 
 
@@ -206,35 +205,29 @@ def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: 
                 f"train is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
                 "leave it out, and put it into the Queries of the Collection"
             )
-        return train, check_part("valid", valid)
-    if y is None:
-        check_part("train", train)
-    sources, position = (beside.pop(name) for name in ("sources", "position"))
-    columns = sources.values() if isinstance(sources, Mapping) else sources
-    by_name = columns is None or isinstance(columns, str) or all(isinstance(one, str) for one in columns)
-    by_name = by_name and not hasattr(sources, "columns")  # the columns of a frame are no names of others
-    at = isinstance(position, str)
-    named = Columns(query, sources=(sources or ()) if by_name else (), position=position if at else None)
-    arrays = {"sources": None if by_name else sources, "position": None if at else position, "weight": weight}
-    data = named.read(train, y, name="train", **beside, **arrays)
-    if isinstance(valid, tuple | list) and len(valid) == 2:
-        if as_frame("valid", valid[0]) is None:
+    elif y is not None:
+        sources, position = (beside.pop(name) for name in ("sources", "position"))
+        # Names of columns, as of a LambdaRanker, or arrays, as of its fit.
+        names = sources.values() if isinstance(sources, Mapping) else sources
+        by_name = not hasattr(sources, "columns") and all(isinstance(one, str) for one in names or ())
+        at = isinstance(position, str)
+        named = Columns(query, sources=(sources or ()) if by_name else (), position=position if at else None)
+        arrays = {"sources": None if by_name else sources, "position": None if at else position}
+        train = named.read(train, y, name="train", weight=weight, **arrays, **beside)
+        if isinstance(valid, tuple | list) and len(valid) == 2:
+            if as_frame("valid", valid[0]) is None:
+                raise TypeError(
+                    "valid is an array without its queries, since group= and qid= are those of train: give tables "
+                    "with a column of queries, or both parts as Collections"
+                )
+            valid = named.recorded(train).read(*valid, name="valid")
+    for name, part in {"train": train, "valid": train if valid is None else valid}.items():
+        if not isinstance(part, Collection):
             raise TypeError(
-                "valid is an array without its queries, since group= and qid= are those of train: give tables with a "
-                "column of queries, or both parts as Collections"
+                f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
+                "tune(frame, y, valid=(frame, y))"
             )
-        valid = named.recorded(data).read(*valid, name="valid")
-    return data, check_part("valid", valid)
-
-
-def check_part(name: str, part: Any) -> Any:
-    """A part, which is a collection, or None for `valid`."""
-    if not isinstance(part, Collection) and (part is not None or name == "train"):
-        raise TypeError(
-            f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
-            "tune(frame, y, valid=(frame, y))"
-        )
-    return part
+    return train, valid
 
 
 def read_measures(measure: Any) -> tuple[Measure, ...]:
@@ -263,9 +256,7 @@ def read_engines(engine: Any) -> tuple[str, ...]:
 def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, float | None]:
     """The number of settings or of minutes; the default number where neither is given."""
     if settings is not None and minutes is not None:
-        raise ValueError(
-            f"settings is {settings!r}, and minutes is {minutes!r}: give one of them, for either would end the search"
-        )
+        raise ValueError(f"settings is {settings!r}, and minutes is {minutes!r}: give one of them")
     if minutes is not None:
         return None, check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")
     return check_whole("settings", default if settings is None else settings), None
@@ -273,36 +264,25 @@ def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, 
 
 def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     """The fixed parameters as plain values; raises for one that an engine does not know, or `tune` cannot fix."""
-    if params is None:
-        return {}
-    if not isinstance(params, Mapping):
+    if not isinstance(params, Mapping | None):
         raise TypeError(f"params is a {type(params).__name__}, expected a dict of the engine's parameters")
-    fixed = {key: _plain(key, value) for key, value in params.items()}
+    try:  # as Python's own numbers, texts and lists, which a script and a study can hold
+        plain_values = json.dumps(dict(params or {}), allow_nan=False, default=lambda of: of.tolist())
+    except (TypeError, ValueError, AttributeError):
+        raise TypeError(f"params is {plain(params)}: give finite numbers, texts, or lists of them") from None
+    fixed: dict[str, Any] = json.loads(plain_values)
     for engine in map(engine_named, engines):
         for key, value in fixed.items():
-            name = plain(repr(key))
-            if key in engine.RESERVED:
-                raise ValueError(f"params has {name}: leave it out, for tune sets it")
-            if isinstance(value, str) and value in UNFIT:
+            if key in engine.RESERVED or key == "feature_pre_filter":
+                raise ValueError(f"params has {plain(repr(key))}: leave it out, for tune sets it")
+            if isinstance(value, str) and value in NOT_SEARCHED:
                 raise ValueError(f"params has {key}={value!r}, which cannot be searched; leave it out")
             if key not in engine.PARAMETERS:
                 raise ValueError(
-                    f"params has {name}, which {engine.TITLE} does not know: correct it, or set engine= to the engine "
-                    "it belongs to"
+                    f"params has {plain(repr(key))}, which {engine.TITLE} does not know: correct it, or set engine= to "
+                    "the engine it belongs to"
                 )
-    if fixed.get("feature_pre_filter", False) is not False:
-        raise ValueError("params has feature_pre_filter: leave it out; it would drop features for all")
     return fixed
-
-
-def _plain(key: str, value: Any) -> Any:
-    """A parameter as Python's own numbers, texts and lists, which a script can hold."""
-    try:
-        return json.loads(json.dumps(value, allow_nan=False, default=lambda of: of.tolist()))
-    except (TypeError, ValueError, AttributeError):
-        said = f"params has {plain(key)}={plain(repr(value))}"
-        kind = ValueError if isinstance(value, float) else TypeError
-        raise kind(f"{said}: give a finite number, a text, or a list of them") from None
 
 
 # Checks of the data.
@@ -318,13 +298,13 @@ def check_apart(train: Collection, valid: Collection) -> None:
     except ValueError as error:
         raise ValueError(str(error).replace("part 0", "train").replace("part 1", "valid")) from None
     ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
-    equal = np.isin(query_contents(valid), query_contents(train)) & ordered
-    ids, known = valid.queries.ids, train.queries.ids
-    same = np.zeros_like(equal) if ids is None or known is None else np.isin(ids, known)
-    # Numbers often begin anew in each file.
-    numbered = ids is not None and known is not None and {ids.dtype.kind, known.dtype.kind} & {*"iuf"}
-    both = equal | (same & (not numbered))
-    if (same & both).any() or np.count_nonzero(both) > TWICE * np.count_nonzero(ordered):
+    both = np.isin(hash_queries(valid), hash_queries(train)) & ordered
+    ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
+    if ids is not None and known is not None:
+        same = np.isin(ids, known)
+        # Numbers often begin anew in each file.
+        both |= same & ({ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"))
+    if (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered):
         at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
         raise ValueError(
             f"valid shares {n} with train, the first is query {at if ids is None else plain(ids[at])}: the choice "
@@ -334,8 +314,10 @@ def check_apart(train: Collection, valid: Collection) -> None:
 
 def check_measure(measure: Measure, name: str, part: Collection) -> None:
     """Raise if a measure cannot be computed on a part, or no query has an order to learn."""
-    if (reason := _unreadable(measure, measure, part)) is not None:
-        raise ValueError(f"measure {measure!r}, in {name}: {reason}")
+    try:
+        measure.per_query(np.zeros(part.queries.n_documents), part.queries)
+    except ValueError as error:
+        raise ValueError(f"measure {measure!r}, in {name}: {error}") from None
     counts = part.queries.query_weight > 0
     if not any((is_ordered(part, source) & counts).any() for source in measure.sources):
         of = "" if counts.all() else " of positive weight"
@@ -345,41 +327,22 @@ def check_measure(measure: Measure, name: str, part: Collection) -> None:
         )
 
 
-def unfit(rule: Any, part: Collection) -> str | None:
+def incompatibility(rule: Any, part: Collection) -> str | None:
     """Why an objective cannot train on the data, or None."""
-    labels, native = part.queries.labels, isinstance(rule, NativeObjective)
+    q = part.queries
     try:
-        measure = None if native else rule.measure
-    except (AttributeError, TypeError):  # a model of grades, or no single measure
-        measure = None
-    if (reason := _unreadable(rule, measure, part)) is not None:
-        return reason
-    for source in rule.sources:
-        if source != RELEVANCE and np.nanmax(labels[source], initial=0) > 1:
-            return f"it takes labels of {source} in [0, 1] only"
-    grades = labels[RELEVANCE]
-    if native and np.isnan(grades).any():
-        return "it reads missing grades as 0"
-    if native and rule.name == "rank:map" and not np.isin(grades, (0, 1)).all():
-        return "it takes grades 0 and 1 only"
-    whole = (grades == np.floor(grades)).all() and grades.max(initial=0) < GRADES_BELOW
-    if native and rule.name not in ("rank:pairwise", "rank:map") and not whole:
-        return f"it takes whole grades below {GRADES_BELOW} only"
-    return None
-
-
-def _unreadable(rule: Any, measure: Any, part: Collection) -> str | None:
-    """Why an objective or a measure cannot read the labels or positions, or the measure has no value, or None."""
-    try:
-        for source in rule.sources:
-            part.queries.source(source, allow_negative=rule.allows_negative)
-        if getattr(rule, "reads_positions", False):
-            part.queries.required_position()
-        if measure is not None:
-            measure.per_query(np.zeros(part.queries.n_documents), part.queries)
+        if not isinstance(rule, NativeObjective):
+            with using(1):
+                rule.gradient(np.zeros(q.n_documents), q)
+            return None
+        if np.isnan(q.relevance).any():
+            return "it reads missing grades as 0"
+        rule.check_labels(q.relevance)
     except ValueError as error:
         return str(error)
-    return None
+    whole = (q.relevance == np.floor(q.relevance)).all() and q.relevance.max(initial=0) < GRADES_BELOW
+    reads_any = rule.name in ("rank:pairwise", "rank:map")
+    return None if whole or reads_any else f"it takes whole grades below {GRADES_BELOW} only"
 
 
 def is_ordered(part: Collection, source: str) -> NDArray[np.bool_]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tempfile
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -18,35 +15,34 @@ import numpy as np
 
 from lambdaboost._files import check_place
 from lambdaboost._installed import package
-from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.tuning import training
+from lambdaboost.tuning import request as reading
 from lambdaboost.tuning.candidates import given_candidates
-from lambdaboost.tuning.keep import WEIGHTS, Kept
-from lambdaboost.tuning.request import (
-    Request,
-    read_budget,
-    read_engines,
-    read_measures,
-    read_params,
-    read_parts,
+from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.training import (
+    AROUND,
+    DEFAULT,
+    KEEP,
+    OBJECTIVES,
+    SHARED,
+    TREES,
+    CrossValidation,
+    Setting,
+    Trial,
+    refit,
+    trials_of,
 )
-from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Setting, Trial
 from lambdaboost.tuning.trees import STARTS, near_trees
-from lambdaboost.tuning.tuned import Tuned, make
-from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe
+from lambdaboost.tuning.tuned import Tuned
+from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe, frame_of
 
 SETTINGS = 17  # where no budget is given
 MANY = 10_000  # settings, more than any number of minutes has
-ENDS = {
-    DEFAULT: 1.0,
-    TREES: 0.5,
-    OBJECTIVES: 0.85,
-    AROUND: 1.0,
-}  # shares of the minutes after which a phase ends
+ENDS = {TREES: 0.5, OBJECTIVES: 0.85}  # shares of the minutes after which a phase ends
 
 
 class Stopped(KeyboardInterrupt):
@@ -78,7 +74,7 @@ def tune(
     split: Literal["folds", "given"] | None = None,
     folds: int = 5,
     rounds: int = 500,
-    patience: int = 30,
+    early_stopping_rounds: int = 30,
     study: str | Path | None = None,
     workers: int | None = None,
     seed: int = 0,
@@ -88,15 +84,13 @@ def tune(
     First comes the engine's default: its own objective with its own parameters. Then the trees are searched with
     `LambdaRank`, by Optuna: known good starts, then its TPE sampler and its pruner. All other objectives are trained on
     the best trees, in the same folds; the rest of the budget goes to further trees for the best objective. The
-    highest mean after shrinkage for noise is trained again on all queries. A setting that fails is a failed trial,
-    which the verdict names; the others go on.
+    highest mean after shrinkage for noise is trained again on all queries. A setting that fails is named in the
+    verdict, and the others go on.
 
     Parameters
     ----------
-    train : Collection, array, sparse matrix or table of pandas, polars or pyarrow
-        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions.
-    y : array of shape (n_rows,)
-        Grades of `train`. After a Collection, which has its own, `valid` may stand here.
+    train, y
+        A table, array or sparse matrix with its grades, as of `LambdaRanker.fit`; or a Collection, which has its own.
     valid : Collection or (X, y), optional
         Validation part; a table with the columns of `train`. No query may be in both.
     query, sources, position, group, qid, sample_weight
@@ -105,32 +99,31 @@ def tune(
         What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
         With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The choice
-        is then trained with rising weights of LambdaRank of the second, in the same folds and beside the budget, up to
+        is then trained with rising weights of LambdaRank of the second, in the same folds, on top of the budget, up to
         the first that is not proven to lose less. The model is the proven one with the highest second measure.
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "graded(0.2)"]``; by default the engines' own and
         lambdaboost's, and with further label sources `graded` of each. An objective of several labels is compared with
         its first part, which is trained too, but never chosen unless it is named.
     engine : "lightgbm" or "xgboost", optional
-        The engine. By default LightGBM, with XGBoost beside it on some of the same trees, where both are installed.
+        The engine. By default LightGBM, and XGBoost on some of the same trees, where both are installed.
     params : dict, optional
         Parameters of the engine that are fixed, and therefore not searched.
     settings, minutes : int, float, optional
         The budget, one of them: how many settings are tried, by default 17, or for how long.
     split : "folds" or "given", optional
-        ``"folds"``: settings are cross-validated over the queries of `train` and `valid` together. ``"given"``: they
-        are trained on `train` and measured on `valid`, such as a later time or another market. By default ``"folds"``
-        without `valid` or below 10,000 queries.
+        Whether settings are cross-validated over the queries of `train` and `valid` together, or trained on `train` and
+        measured on `valid`, such as a later time. By default ``"folds"`` without `valid` or below 10,000 queries.
     folds : int
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
-    rounds, patience : int
+    rounds, early_stopping_rounds : int
         The most rounds of a training, and how many without a better mean over the folds so far end it; twice as many in
         the first of several folds. All folds of a setting get the same number of rounds.
     study : path, optional
         A file for Optuna's journal storage. The same call resumes it, also with a larger budget.
     workers : int, optional
-        Number of processes, each with one thread of its engine, at most one per processor. By default one per
-        processor, fewer for short searches. Results are reproducible only with ``workers=1``.
+        Number of processes of one thread each; by default one per processor, fewer for short searches. Only
+        ``workers=1`` is reproducible.
     seed : int
         Seed of the search, the engines, the folds, and the order of the documents of a query.
 
@@ -152,85 +145,86 @@ def tune(
 
     """
     package("optuna")
-    engines = read_engines(engine)
+    engines = reading.read_engines(engine)
     named = None if objectives is None else given_candidates(objectives, engines)
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts = read_parts(train, y, valid, query, sample_weight, beside)
-    budget, fixed = read_budget(settings, minutes, SETTINGS), read_params(params, engines)
+    parts, measures = (
+        reading.read_parts(train, y, valid, query, sample_weight, beside),
+        reading.read_measures(measure),
+    )
+    budget, fixed = reading.read_budget(settings, minutes, SETTINGS), reading.read_params(params, engines)
     request = Request(
-        *parts, split, read_measures(measure), keep, named, engines, fixed, *budget, folds, rounds, patience, workers,
+        *parts, split, measures, keep, named, engines, fixed, *budget, folds, rounds, early_stopping_rounds, workers,
         seed,
     )  # fmt: skip
     warn_of_leaks(request.train.features, request.train.queries, request.train.feature_names)
-    with quiet(), opened(request, study) as (found, file):
-        trainings, begin = training.Trainings(request), time.time()
+    with without_messages(), opened_study(request, study) as (found, file):
+        validation, begin = CrossValidation(request), time.time()
         try:
-            for phase, planned in plans(request, found):
-                until = begin + 60 * (request.minutes or np.inf) * ENDS.get(phase, np.inf)
-                if len(planned) > 1 and request.n_workers > 1:
-                    run_apart(request, file, planned, until)
+            for phase, planned in phases(request, found):
+                left = remaining(planned, trials_of(found))
+                until = begin + 60 * (request.minutes or np.inf) * ENDS.get(phase, 1.0)
+                if len(left) > 1 and request.n_workers > 1:
+                    run_apart(request, file, left, until)
                 else:
-                    trainings.run(found, planned, until, phase)
+                    validation.run(found, left, until, phase)
         except KeyboardInterrupt:
-            trials = training.trials_of(found)
+            trials = trials_of(found)
             if not any(one.is_complete for one in trials):
                 raise
             how = f"the same call resumes {study}" if study else "with study= the same call would resume"
             said = f"stopped after {counted(len(trials), 'setting')}; {how}"
-            raise Stopped(said, lambda: result_of(request, found)) from None
-        return result_of(request, found)
+            raise Stopped(said, lambda: choose(request, found)) from None
+        return choose(request, found)
 
 
-def result_of(request: Request, study: Any) -> Tuned:
+def choose(request: Request, study: Any) -> Tuned:
     """Choose among the trials of a study, train the choice again, and say what was found."""
-    trials = training.trials_of(study)
-    chosen = model = best_of(request, trials)
-    kept = proofs(request, trials, chosen)
-    if kept is not None and kept.chosen:
-        model = kept_trials(trials)[kept.chosen - 1]
-    frame = compare(request, trials, chosen, kept)
-    verdict = describe(request, trials, chosen, frame, kept)
-    with warnings.catch_warnings():
-        for text in pass_on(trials):
-            warnings.filterwarnings("ignore", re.escape(text))
-        booster = training.refit(request, model)
-        return make(request, trials, booster, comparison=frame, verdict=verdict, study=study)
+    trials = trials_of(study)
+    chosen = best_of(request, trials)
+    steps = steps_from(chosen, trials)
+    kept = prove(request, steps)
+    model = steps[0 if kept is None else kept.chosen]
+    comparison = compare(request, trials, chosen, kept)
+    verdict = describe(request, trials, chosen, comparison, kept)
+    train = request.train
+    data = {"features": train.feature_names, "categories": dict(train.categories), "seed": request.seed}
+    data["by_position"] = request.for_training(train).queries.positions is not None
+    return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, data)
 
 
 # What each phase tries.
 
 
-def plans(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
-    """The settings of each phase that are still to try, by what the study has found before it."""
-
-    def left(planned: Iterable[Setting]) -> list[Setting]:
-        return remaining([*planned], training.trials_of(study))
-
-    yield DEFAULT, left([Setting(request.base.name, DEFAULT)])
-    n, most = n_trees(request), 3 * MANY if request.settings is None else request.settings
-    own = [Setting(request.searcher.name, TREES, start) for start in STARTS[:n]]
-    others = [Setting(rival.name, TREES, start) for rival in request.rivals for start in STARTS[:SHARED]]
-    others = others[: most - 1 - n]
-    yield TREES, left([*own, *others, *[Setting(request.searcher.name, TREES, None)] * (n - len(own))])
-    if (best := best_trees(request, training.trials_of(study))) is None:
+def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
+    """The settings of each phase, by what the study has found before it."""
+    searcher, budget = request.searcher.name, 3 * MANY if request.settings is None else request.settings
+    yield DEFAULT, [Setting(request.base.name, DEFAULT)]
+    n = n_trees(request)
+    own = [Setting(searcher, TREES, start) for start in STARTS[:n]]
+    shared = [Setting(rival.name, TREES, start) for rival in request.rivals for start in STARTS[:SHARED]]
+    shared = shared[: budget - 1 - n]
+    yield TREES, [*own, *shared, *[Setting(searcher, TREES, None)] * (n - len(own))]
+    if (best := best_trees(request, trials_of(study))) is None:
         return
-    done = {request.searcher.name, *(one.name for one in request.rivals)}
-    names = [name for name in request.candidates if name not in done]
-    used = 1 + n + len(others)
-    yield OBJECTIVES, left([Setting(name, OBJECTIVES, best.setting.trees) for name in names][: most - used])
-    before = [one for one in training.trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
+    done = {searcher, *(rival.name for rival in request.rivals)}
+    others = [
+        Setting(name, OBJECTIVES, best.setting.trees) for name in request.candidates if name not in done
+    ]
+    budget -= 1 + n + len(shared)
+    yield OBJECTIVES, others[:budget]
+    before = [one for one in trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
     name = best_of(request, before).setting.candidate
     second = best_trees(request, [one for one in before if one.number != best.number])
-    tried = [] if second is None or name == request.searcher.name else [second.setting.trees or {}]
+    tried = [] if second is None or name == searcher else [second.setting.trees or {}]
     near = [Setting(name, AROUND, trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
-    most -= used + len(names)
-    around = [*near, *[Setting(name, AROUND, None)] * (most - len(near))][: max(0, most)]
-    yield AROUND, left(around)
+    budget = max(0, budget - len(others))
+    yield AROUND, [*near, *[Setting(name, AROUND, None)] * (budget - len(near))][:budget]
     if request.keep is not None:
-        chosen = best_of(request, training.trials_of(study))
+        chosen = best_of(request, trials_of(study))
         for weight in WEIGHTS[1:]:
-            yield KEEP, left([Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)])
-            kept = proofs(request, training.trials_of(study), chosen)
+            yield KEEP, [Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)]
+            kept = prove(request, steps_from(chosen, trials_of(study)))
             if kept is None or not kept.steps[-1].is_proven:
                 return
 
@@ -243,83 +237,70 @@ def n_trees(request: Request) -> int:
     return min(max(1, rest - rest // 3), request.settings - 1)
 
 
-def remaining(planned: Sequence[Setting], trials: Iterable[Trial]) -> list[Setting]:
+def remaining(planned: Iterable[Setting], trials: Iterable[Trial]) -> list[Setting]:
     """The settings that no earlier call has tried."""
-
-    def key(one: Setting, drawn: bool) -> tuple[Any, ...]:
-        trees = {} if drawn or one.trees is None else one.trees
-        return one.candidate, one.phase, one.weight, trees.get("max_leaves"), trees.get("learning_rate")
-
-    done, left = Counter(key(one.setting, one.drawn) for one in trials), []
+    done, left = [one.planned for one in trials], list[Setting]()
     for setting in planned:
-        of = key(setting, setting.trees is None)
-        done[of] -= 1
-        left += [setting] if done[of] < 0 else []
+        if setting in done:
+            done.remove(setting)
+        else:
+            left.append(setting)
     return left
 
 
-def kept_trials(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials with a weight of the second measure, rising."""
-    found = [one for one in trials if one.setting.phase == KEEP and one.is_complete]
-    return sorted(found, key=lambda one: one.setting.weight)
+def steps_from(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
+    """The choice, and it with the weights of the second measure that were trained, rising."""
+    of = KEEP, chosen.setting.candidate, chosen.setting.trees
+    done = ((one, one.planned) for one in trials if one.is_complete)
+    return [chosen, *(one for one, plan in done if (plan.phase, plan.candidate, plan.trees) == of)]
 
 
-def proofs(request: Request, trials: Iterable[Trial], chosen: Trial) -> Kept | None:
-    """What is proven of the weights that were trained; None without any."""
-    steps = [chosen, *kept_trials(trials)]
+def prove(request: Request, steps: Sequence[Trial]) -> NonInferiority | None:
+    """What is proven of the choice with rising weights of the second measure; None without any."""
     if request.keep is None or len(steps) == 1:
         return None
     values, weights = np.array([one.values for one in steps]), tuple(one.setting.weight for one in steps)
-    return Kept((request.measures[0], request.measures[1]), request.keep, weights, values, request.weight)
+    return NonInferiority(request.measures, request.keep, weights, values, request.weight)
 
 
 # The study.
 
 
 @contextmanager
-def opened(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
+def opened_study(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
     """Optuna's study, and the file that holds it: the user's, or one for several processes."""
     if not isinstance(path, str | PathLike | None):
         raise TypeError(f"study is {plain(repr(path))}: give the name of a file, such as 'study.log'")
     if path is None and request.n_workers == 1:
-        yield open_study(None), ""
+        yield load_study(), ""
         return
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "study.log" if path is None else path)
         check_place("study", Path(file))
-        study, about = open_study(file), request.about()
-        other = [name for name, value in about.items() if study.user_attrs.get(name, value) != value]
-        if other:
-            raise ValueError(
-                f"study {file} was made with other {other[0]}: give another file, or the arguments of its first call"
-            )
-        for name, value in about.items():
+        study = load_study(file)
+        for name, value in request.fingerprint().items():
+            if study.user_attrs.get(name, value) != value:
+                raise ValueError(
+                    f"study {file} was made with other {name}: give another file, or the arguments of its first call"
+                )
             study.set_user_attr(name, value)
         yield study, file
 
 
-def open_study(file: str | None) -> Any:
+def load_study(file: str | None = None) -> Any:
     """A study, in Optuna's journal file or in memory; its pruner leaves what is below the median after two folds."""
     optuna = package("optuna")
     given: dict[str, Any] = {"direction": "maximize", "study_name": "tune", "load_if_exists": True}
     given["pruner"] = optuna.pruners.MedianPruner(n_startup_trials=len(STARTS), n_warmup_steps=1)
     try:
         if file is not None:
-            end_last_line(Path(file))
+            if Path(file).exists() and Path(file).read_bytes()[:1] not in (b"", b"{"):
+                raise ValueError
             backend = optuna.storages.journal.JournalFileBackend(file)
             given["storage"] = optuna.storages.JournalStorage(backend)
         return optuna.create_study(**given)
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError):
         raise ValueError(f"study {file} is no study, or is damaged: give a new file name") from None
-
-
-def end_last_line(path: Path) -> None:
-    """Drop the line that a killed process began, to which Optuna would append; raise where it is no journal."""
-    content = path.read_bytes() if path.exists() else b""
-    if content:
-        json.loads(content.partition(b"\n")[0])["op_code"]
-    if not content.endswith(b"\n"):
-        path.write_bytes(content[: content.rfind(b"\n") + 1]) if content else None
 
 
 def run_apart(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
@@ -332,12 +313,12 @@ def run_apart(request: Request, file: str, settings: Sequence[Setting], until: f
 
 def run_share(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
     """Try settings in this process."""
-    with quiet():
-        training.Trainings(request).run(open_study(file), settings, until, "")
+    with without_messages():
+        CrossValidation(request).run(load_study(file), settings, until)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def without_messages() -> Iterator[None]:
     """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
     logging, exceptions = package("optuna").logging, package("optuna").exceptions
     before = logging.get_verbosity()
@@ -348,13 +329,3 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(before)
-
-
-def pass_on(trials: Iterable[Trial]) -> list[str]:
-    """Warn once of what the trainings warned of, and return it."""
-    said = dict.fromkeys(text for trial in trials for text in trial.warnings)
-    # Settings without a split score badly, so the search avoids them by itself.
-    texts = [text for text in said if not text.startswith("no tree can have a split")]
-    for text in texts:
-        warn(text)
-    return texts

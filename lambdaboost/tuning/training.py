@@ -1,4 +1,4 @@
-"""`Trainings`: settings trained and measured fold by fold, each a trial of Optuna's study."""
+"""`CrossValidation`: settings trained and measured fold by fold, each a trial of Optuna's study."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from rich.progress import track
 
 from lambdaboost._installed import engine_named, package, refusal
 from lambdaboost._threads import using
-from lambdaboost.engine_data import attach
-from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import GradientStep
-from lambdaboost.traps import with_least_leaf
+from lambdaboost.traps import with_min_leaf_size
 from lambdaboost.tuning.candidates import weighted
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.trees import STARTS, tree_params, tree_space
@@ -30,18 +28,16 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
+# The phases of a search; DEFAULT has the engine's own parameters.
 DEFAULT, TREES, OBJECTIVES, AROUND, KEEP = "default", "trees", "objectives", "around", "keep"
-
 SHARED = 2  # starts that the engines are compared by
+
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a trial tries: a candidate on trees, which the sampler draws where they are None, in a phase of the search.
-
-    The phase `DEFAULT` has the engine's own parameters; `weight` is that of a second measure.
-    """
+    """A candidate on trees, None where the sampler draws them; `weight` is that of a second measure."""
 
     candidate: str
     phase: str
@@ -53,18 +49,15 @@ class Setting:
 class Trial:
     """A finished trial: "complete", "pruned" after some folds, or "failed"."""
 
+    planned: Setting
     setting: Setting  # with the trees that were drawn
     number: int = 0
-    drawn: bool = False  # whether its trees were drawn by the sampler
     state: str = "complete"
-    values: Values = field(
-        default_factory=lambda: np.empty((0, 0))
-    )  # by measure and query, if it is complete
+    values: Values = field(default_factory=lambda: np.empty((0, 0)))  # (measures, queries), if it is complete
     means: tuple[float, ...] = ()  # of each measure, over the folds that were trained
     folds: int = 0
     rounds: int = 1  # the best number for these folds together
     seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
     error: str = ""
 
     @property
@@ -78,11 +71,9 @@ def trials_of(study: Any) -> list[Trial]:
     found = []
     for one in study.get_trials(deepcopy=False):
         if (record := one.user_attrs.get("result")) is not None and one.state.is_finished():
-            made = {
-                "setting": Setting(**record["setting"]),
-                "values": np.array(record["values"], dtype=np.float64),
-            }
-            found.append(Trial(**(record | made | {"number": one.number, "means": tuple(record["means"])})))
+            made = {name: Setting(**record[name]) for name in ("planned", "setting")}
+            made |= {"values": np.array(record["values"], dtype=np.float64), "means": tuple(record["means"])}
+            found.append(Trial(**(record | made), number=one.number))
     return found
 
 
@@ -128,22 +119,22 @@ class Curve:
 
 
 @dataclass(eq=False)
-class Trainings:
+class CrossValidation:
     """The trainings of a request in this process: data are binned once, settings change."""
 
     request: Request
     _data: dict[tuple[str, int], tuple[Any, Any]] = field(default_factory=dict)
 
-    def run(self, study: Any, settings: Sequence[Setting], until: float, name: str) -> None:
+    def run(self, study: Any, settings: Sequence[Setting], until: float, name: str = "") -> None:
         """Try settings one after the other; one that fails is a failed trial, and the others go on."""
         console, states = Console(stderr=True, highlight=False), package("optuna").trial.TrialState
         hidden = not (console.is_terminal and name)
-        for asked in track(settings, name, console=console, disable=hidden, transient=True):
+        for planned in track(settings, name, console=console, disable=hidden, transient=True):
             if time.time() > until:
                 return
-            trial, setting = ask(study, self.request, asked)
+            trial, setting = ask(study, self.request, planned)
+            prunes = planned.phase in (TREES, AROUND) and planned.trees not in STARTS[:SHARED]
             try:
-                prunes = asked.phase in (TREES, AROUND) and asked.trees not in STARTS[:SHARED]
                 result = self.cross_validate(setting, until, trial if prunes else None)
             except Late:
                 study.tell(trial, state=states.FAIL)
@@ -152,7 +143,7 @@ class Trainings:
                 self._data.clear()  # LightGBM frees a data set in which it failed
                 text = refusal(error) or f"{type(error).__name__}: {error}"
                 result = {"state": "failed", "values": [], "means": [], "error": " ".join(text.split())}
-            trial.set_user_attr("result", result | {"setting": asdict(setting), "drawn": asked.trees is None})
+            trial.set_user_attr("result", result | {"planned": asdict(planned), "setting": asdict(setting)})
             value = result["means"][0] if result["state"] == "complete" else None
             named = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}
             study.tell(trial, value, named[result["state"]])
@@ -160,18 +151,20 @@ class Trainings:
     def cross_validate(self, setting: Setting, until: float, trial: Any = None) -> dict[str, Any]:
         """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
         start, request, state = time.perf_counter(), self.request, "complete"
-        engine_name = request.candidates[setting.candidate].engine
-        engine, boosters, curve = engine_named(engine_name), list[Any](), Curve()
+        name = request.candidates[setting.candidate].engine
+        engine, boosters, curve = engine_named(name), list[Any](), Curve()
         given = objective_of(request, setting), params_of(request, setting)
         values = np.full((len(request.measures), request.weight.size), np.nan)
-        with one_thread(), warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            for number in range(len(request.parts)):
+        with one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the final training warns
+            for number, fold in enumerate(request.parts):
                 # The first fold ends by its own curve, and no other goes on beyond it.
                 rounds = curve.values.size or request.rounds
-                patience = request.patience * (2 if request.by_folds and not curve.values.size else 1)
-                curve = Curve(curve.values, curve.total + curve.weight, self._weight(number), patience, until)
-                data = self._engine_data(engine_name, number)
+                twice = request.by_folds and not curve.values.size
+                patience = request.early_stopping_rounds * (2 if twice else 1)
+                weight = measured_weight(request, fold.valid.queries)
+                curve = Curve(curve.values, curve.total + curve.weight, weight, patience, until)
+                data = self._engine_data(name, number)
                 boosters.append(engine.boost(*given, rounds, *data, request.measures[0], on_round=curve))
                 if trial is not None and curve.values.size:
                     trial.report(curve.values[curve.best - 1], number)
@@ -181,35 +174,29 @@ class Trainings:
             for booster, fold in zip(boosters, request.parts, strict=False):
                 scores = engine.scores(booster, fold.valid.features, curve.best)
                 values[:, fold.queries] = [m.per_query(scores, fold.valid.queries) for m in request.measures]
-        said = dict.fromkeys(str(one.message) for one in heard if issubclass(one.category, UserWarning))
         result = {"state": state, "means": means_of(values, request.weight), "folds": len(boosters)}
         result |= {"values": values.tolist() if state == "complete" else [], "rounds": curve.best}
-        return result | {"seconds": time.perf_counter() - start, "warnings": list(said)}
-
-    def _weight(self, number: int) -> float:
-        """The weight of the queries of a fold that the first measure has a value for."""
-        q = self.request.parts[number].valid.queries
-        values = self.request.measures[0].per_query(np.zeros(q.n_documents), q)
-        return float(q.query_weight[~np.isnan(values)].sum())
+        return result | {"seconds": time.perf_counter() - start}
 
     def _engine_data(self, engine: str, number: int) -> tuple[Any, Any]:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
         if (engine, number) not in self._data:
-            request, stock = self.request, engine_named(engine)
-            train, valid = request.parts[number].train, request.parts[number].valid
-            if not request.trains_by_position:
-                train = train.without_positions()
-                if not any(measure.reads_positions for measure in request.measures):
-                    valid = valid.without_positions()
-            data = stock.dataset(train)
-            self._data[engine, number] = data, stock.dataset(valid, reference=data)
+            stock, fold = engine_named(engine), self.request.parts[number]
+            data = stock.dataset(fold.train)
+            self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
         return self._data[engine, number]
 
 
-def ask(study: Any, request: Request, setting: Setting) -> tuple[Any, Setting]:
+def measured_weight(request: Request, queries: Any) -> float:
+    """The weight of the queries that the first measure has a value for."""
+    values = request.measures[0].per_query(np.zeros(queries.n_documents), queries)
+    return float(queries.query_weight[~np.isnan(values)].sum())
+
+
+def ask(study: Any, request: Request, planned: Setting) -> tuple[Any, Setting]:
     """Optuna's next trial, and its setting with the trees that were drawn, to four digits."""
     samplers, number = package("optuna").samplers, len(study.get_trials(deepcopy=False))
-    engine, given = request.candidates[setting.candidate].engine, setting.trees
+    engine, given = request.candidates[planned.candidate].engine, planned.trees
     space = tree_space(engine, int(request.documents), request.params)
     space = {name: one for name, one in space.items() if given is None or name in given}
     fixed = {
@@ -225,7 +212,7 @@ def ask(study: Any, request: Request, setting: Setting) -> tuple[Any, Setting]:
     study.sampler = samplers.PartialFixedSampler(fixed, drawn)
     trial = study.ask(space)
     trees = {name: float(f"{value:.4g}") if value % 1 else value for name, value in trial.params.items()}
-    return trial, Setting(setting.candidate, setting.phase, trees, setting.weight)
+    return trial, Setting(planned.candidate, planned.phase, trees, planned.weight)
 
 
 @contextmanager
@@ -254,58 +241,13 @@ def params_of(request: Request, setting: Setting) -> dict[str, Any]:
 
 def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int]:
     """A trial's setting trained on all data: the booster, and the objective, parameters and rounds of it."""
-    engine, n = request.candidates[trial.setting.candidate].engine, request.data.queries.n_documents
+    engine = engine_named(request.candidates[trial.setting.candidate].engine)
+    n, objective = request.data.queries.n_documents, objective_of(request, trial.setting)
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
-    objective = objective_of(request, trial.setting)
-    params = with_least_leaf(params_of(request, trial.setting), engine_named(engine).LEAST_LEAF, objective, n)
-    given = objective.name if isinstance(objective, NativeObjective) else objective
-    train = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}[engine]
+    params = with_min_leaf_size(params_of(request, trial.setting), engine.MIN_LEAF_SIZE, objective, n)
     with one_thread():
-        booster = train(request.data, given, params, rounds, request.seed, request.trains_by_position)
-    return booster, objective, params, rounds
-
-
-# These two are what `Tuned.script` shows, with nothing of lambdaboost but its public names.
-
-
-def train_lightgbm(data: Any, objective: Any, params: Any, rounds: int, seed: int, by_position: bool) -> Any:
-    """Train on a `lambdaboost.datasets.Collection`, the documents of each query in random order."""
-    import lightgbm as lgb
-
-    data = data.shuffled(seed)
-    q = data.queries
-    position = q.positions if by_position else None
-    matrix = lgb.Dataset(
-        data.table("Column_{}"),
-        np.nan_to_num(q.relevance),
-        group=q.sizes,
-        weight=q.weight,
-        position=None if position is None else position.codes,
-    )
-    attach(matrix, position=position, **q.labels)
-    return lgb.train({**params, "objective": objective, "metric": "None"}, matrix, rounds)
-
-
-def train_xgboost(data: Any, objective: Any, params: Any, rounds: int, seed: int, by_position: bool) -> Any:
-    """Train on a `lambdaboost.datasets.Collection`, the documents of each query in random order."""
-    import xgboost as xgb
-
-    data = data.shuffled(seed)
-    q = data.queries
-    matrix = xgb.DMatrix(
-        data.table("f{}"),
-        np.nan_to_num(q.relevance),
-        group=q.sizes,
-        weight=None if q.weight is None else q.query_weight,
-        enable_categorical=True,
-    )
-    matrix.feature_names = None  # so that arrays of codes are scored too
-    attach(matrix, position=q.positions if by_position else None, **q.labels)
-    params = {"disable_default_eval_metric": True, **params}
-    if isinstance(objective, str):
-        return xgb.train({**params, "objective": objective}, matrix, rounds)
-    params = {"base_score": 0.0, **params, "objective": "rank:ndcg"}
-    return xgb.train(params, matrix, rounds, obj=objective)
+        data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
+        return engine.boost(objective, params, rounds, data), objective, params, rounds
 
 
 def means_of(values: Values, weight: Values) -> list[float]:

@@ -10,8 +10,7 @@ are tested, p-values are corrected for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,21 @@ from lambdaboost._words import counted
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import LEVEL, ROUNDING, holm, interval, two_sided_p, weighted_mean
 from lambdaboost.tuning.candidates import first_part
-from lambdaboost.tuning.keep import Kept
+from lambdaboost.tuning.keep import NonInferiority
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Trial
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Trial, objective_of
 
 Floats = NDArray[np.float64]
 TINY = ROUNDING**2  # a variance above 0
+TESTED = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
+SAID = {
+    "choice": "Choice: {system}, tuned, vs. {baseline}",
+    "trees": "Trees: {system} on the best trees vs. {baseline}",
+    "objective": "Objective, on the same trees: {system} vs. {baseline}",
+    "further settings": "Further settings: {system} vs. the same on the best trees",
+    "label": "Further label, on the same trees: {system} vs. {baseline}",
+    "engine": f"Engine, mean over the same {SHARED} trees: {{system}} vs. {{baseline}}",
+}
 
 
 # The choice.
@@ -88,7 +96,9 @@ def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
 # The comparison.
 
 
-def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept | None = None) -> Any:
+def compare(
+    request: Request, trials: Sequence[Trial], chosen: Trial, kept: NonInferiority | None = None
+) -> Any:
     """The tests: a pandas frame, each row the difference of a system from a baseline on a measure.
 
     ``question`` says what is tested. ``low`` and ``high`` are the ends of the 95% interval, which is widened where the
@@ -96,69 +106,78 @@ def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept
     """
     import pandas as pd
 
-    default, on_trees, best = default_of(trials), on_best_trees(request, trials), best_trees(request, trials)
+    default, on_trees = default_of(trials), on_best_trees(request, trials)
     searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
-    own = request.searcher.name
-    trees = [one for one in searched if one.setting.phase == TREES and one.setting.candidate == own]
-    further = [one for one in searched if one.setting.phase == AROUND or one in trees]
-    test = partial(_difference, request, best, len(trees))
-    base = on_trees.get(request.base.name)
-    before = None if chosen is default else on_trees.get(chosen.setting.candidate)
-    rows = [test("choice", chosen, default, len(searched))] if default not in (None, chosen) else []
-    rows += [test("trees", base, default, len(trees))] if base is not None and default is not None else []
-    first = base or on_trees.get(request.searcher.name)
-    others = [one for one in on_trees.values() if not request.candidates[one.setting.candidate].is_reference]
-    pairs = [(one, first) for one in others if first is not None and one is not first]
-    rows += _tested(test, "objective", pairs, request.measures)
-    rows += [test("further settings", chosen, before, len(further))] if before not in (None, chosen) else []
-    rows += _tested(test, "label", _label_pairs(request, on_trees), request.measures)
+    of_trees = TREES, request.searcher.name
+    trees = [one for one in searched if (one.setting.phase, one.setting.candidate) == of_trees]
+    test = Tests(request, best_trees(request, trials), len(trees))
+    base, first = (on_trees.get(name) for name in (request.base.name, request.searcher.name))
+    before, rows = None if chosen is default else on_trees.get(chosen.setting.candidate), list[Any]()
+    if default is not None and chosen is not default:
+        rows.append(test.row("choice", chosen, default, len(searched)))
+    if default is not None and base is not None:
+        rows.append(test.row("trees", base, default, len(searched if base is chosen else trees)))
+    candidates, first = request.candidates, base or first
+    others = [one for name, one in on_trees.items() if one is not first and not candidates[name].is_reference]
+    rows += test.holm_rows("objective", [(one, first) for one in others if first is not None])
+    if before is not None and before is not chosen:
+        further = [one for one in searched if one.setting.phase == AROUND or one in trees]
+        rows.append(test.row("further settings", chosen, before, len(further)))
+    named = {(one.objective, one.engine): name for name, one in candidates.items()}
+    parts = {name: named.get((first_part(one.objective), one.engine)) for name, one in candidates.items()}
+    pairs = [(on_trees[name], on_trees[part]) for name, part in parts.items() if {name, part} <= {*on_trees}]
+    rows += test.holm_rows("label", pairs)
     rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
-    columns = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=TESTED)
 
 
-def _difference(
-    request: Request,
-    best: Trial | None,
-    trees: int,
-    question: str,
-    one: Trial,
-    other: Trial,
-    tried: int = 1,
-    at: int = 0,
-) -> dict[str, Any]:
-    """A row: a trial's values of measure number `at` less another's.
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """Paired tests of trials; `best` has the best trees, the highest mean among `trees` settings."""
 
-    What was chosen as the highest among several is too high by chance: a trial among so many as were `tried`, and the
-    one on the best trees among so many `trees`. A difference in its favour is corrected for their number.
-    """
-    x = one.values[at] - other.values[at]
-    known = ~np.isnan(x) & (request.weight > 0)
-    x, weight = x[known], request.weight[known]
-    mean, p = weighted_mean(x, weight).mean, two_sided_p(x, weight)
-    above, below = max(tried, trees if one is best else 1), trees if other is best else 1
-    return {
-        "question": question,
-        "system": name_of(request, one),
-        "baseline": name_of(request, other),
-        "measure": repr(request.measures[at]),
-        "mean": float(np.average(one.values[at][known], weights=weight)),
-        "difference": mean,
-        "low": interval(x, weight, LEVEL / above)[0],
-        "high": interval(x, weight, LEVEL / below)[1],
-        "p": p,
-        HOLM: min(1.0, p * (above if mean > 0 else below)),
-    }
+    request: Request
+    best: Trial | None
+    trees: int
+
+    def row(self, question: str, one: Trial, other: Trial, tried: int = 1, at: int = 0) -> dict[str, Any]:
+        """A trial's values of measure number `at` less another's.
+
+        What was chosen as the highest among several is too high by chance, so that a difference in favour of a trial
+        among so many as were `tried`, or of one on the best trees, is corrected for their number.
+        """
+        request, x = self.request, one.values[at] - other.values[at]
+        known = ~np.isnan(x) & (request.weight > 0)
+        x, weight = x[known], request.weight[known]
+        mean, p = weighted_mean(x, weight).mean, two_sided_p(x, weight)
+        above = max(tried, self.trees if one is self.best else 1)
+        below = self.trees if other is self.best else 1
+        return {
+            "question": question,
+            "system": name_of(request, one),
+            "baseline": name_of(request, other),
+            "measure": repr(request.measures[at]),
+            "mean": float(np.average(one.values[at][known], weights=weight)),
+            "difference": mean,
+            "low": interval(x, weight, LEVEL / above)[0],
+            "high": interval(x, weight, LEVEL / below)[1],
+            "p": p,
+            HOLM: min(1.0, p * (above if mean > 0 else below)),
+        }
+
+    def holm_rows(self, question: str, pairs: Sequence[tuple[Trial, Trial]]) -> list[dict[str, Any]]:
+        """The difference of each pair of trials on every measure, corrected for all of them by Holm's method."""
+        measures = range(len(self.request.measures))
+        rows = [self.row(question, *pair, at=at) for at in measures for pair in pairs]
+        for row, p in zip(rows, holm([row[HOLM] for row in rows]), strict=True):
+            row[HOLM] = float(p)
+        return rows
 
 
 def name_of(request: Request, trial: Trial) -> str:
     """What a trial is called: its candidate, and whether its parameters are the engine's own."""
     one = request.candidates[trial.setting.candidate]
-    return (
-        f"{one.name} with {TITLES[one.engine]}'s own parameters"
-        if trial.setting.phase == DEFAULT
-        else one.name
-    )
+    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == DEFAULT else ""
+    return one.name + of
 
 
 def default_of(trials: Iterable[Trial]) -> Trial | None:
@@ -168,38 +187,16 @@ def default_of(trials: Iterable[Trial]) -> Trial | None:
 
 def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]:
     """The complete trial of each candidate on the best trees, by name."""
-    best = best_trees(request, trials)
-    if best is None:
+    if (best := best_trees(request, trials)) is None:
         return {}
-    same, found = best.setting.trees or {}, {best.setting.candidate: best}
-    for one in trials:
-        trees = (one.setting.trees or {}).items()
-        if one.is_complete and one.setting.phase == OBJECTIVES and all(same.get(k) == v for k, v in trees):
-            found.setdefault(one.setting.candidate, one)
-    return found
+    there = OBJECTIVES, best.setting.trees
+    found = [one for one in trials if one.is_complete and (one.planned.phase, one.planned.trees) == there]
+    return {best.setting.candidate: best} | {one.setting.candidate: one for one in found}
 
 
-def _label_pairs(request: Request, on_trees: dict[str, Trial]) -> list[tuple[Trial, Trial]]:
-    """The trials of objectives of several labels with those of their first parts, on the same trees."""
-    of = {name: request.candidates[name] for name in on_trees}
-    parts = {name: (first_part(one.objective), one.engine) for name, one in of.items()}
-    known = {(one.objective, one.engine): name for name, one in of.items()}
-    return [(on_trees[name], on_trees[known[part]]) for name, part in parts.items() if part in known]
-
-
-def _tested(
-    test: Any, question: str, pairs: Sequence[tuple[Trial, Trial]], measures: Sequence[Any]
-) -> list[Any]:
-    """The difference of each pair of trials on every measure, corrected for all of them by Holm's method."""
-    rows = [test(question, *pair, at=at) for at in range(len(measures)) for pair in pairs]
-    for row, p in zip(rows, holm([row[HOLM] for row in rows]), strict=True):
-        row[HOLM] = float(p)
-    return rows
-
-
-def _of_engines(request: Request, trials: Sequence[Trial], test: Any) -> Iterable[dict[str, Any]]:
+def _of_engines(request: Request, trials: Sequence[Trial], test: Tests) -> Iterable[dict[str, Any]]:
     """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
-    given = [one for one in trials if one.setting.phase == TREES and not one.drawn]
+    given = [one for one in trials if one.setting.phase == TREES and one.planned.trees is not None]
     own = [one for one in given if one.setting.candidate == request.searcher.name]
     for rival in request.rivals:
         others = [one for one in given if one.setting.candidate == rival.name]
@@ -207,10 +204,10 @@ def _of_engines(request: Request, trials: Sequence[Trial], test: Any) -> Iterabl
         if pairs := [pair for pair in pairs if all(one.is_complete for one in pair)]:
             means = [np.mean([one.values for one in of], axis=0) for of in zip(*pairs, strict=True)]
             one, other = (replace(trial, values=mean) for trial, mean in zip(pairs[0], means, strict=True))
-            yield test("engine", other, one)
+            yield test.row("engine", other, one)
 
 
-def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
+def _of_kept(kept: NonInferiority | None) -> Iterable[dict[str, Any]]:
     for at, step in enumerate(kept.steps if kept else (), 1):
         assert kept is not None
         of = {"question": "keep", "system": f"weight {step.weight:g}", "baseline": "the first measure alone"}
@@ -222,37 +219,32 @@ def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
 # The words.
 
 
-SAID = {
-    "choice": "Choice: {system}, {effect} over {baseline}: {result}.",
-    "trees": "Trees: with {system} on the best trees, {effect} over {baseline}: {result}.",
-    "further settings": "Further settings: {effect} over {baseline} on the best trees: {result}.",
-    "label": "Further label, on the same trees: {system}, {effect} over {baseline}: {result}.",
-    "engine": f"Engine, means over the same {SHARED} trees: {{system}}, {{effect}} over {{baseline}}: {{result}}.",
-}
-
-
-def describe(request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: Kept | None) -> str:
+def describe(
+    request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: NonInferiority | None
+) -> str:
     """The verdict: what the rows of the comparison say, and what they cannot, in bullets."""
     rows, name, said = frame.to_dict("records"), name_of(request, chosen), list[str]()
     if not rows or rows[0]["question"] != "choice":
         alone = chosen is default_of(trials) and len(trials) > 1
         said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
-    objectives = [row for row in rows if row["question"] == "objective"]
-    for row in rows:
-        if row["question"] in SAID:
-            said.append(SAID[row["question"]].format(**row, effect=_effect(row), result=_result(row)))
-        elif objectives and row is objectives[0]:
-            said.append(_say_objectives(name, objectives))
+    for question, title in SAID.items():
+        level = dict[str, list[str]]()  # by measure: objectives without a significant difference
+        for row in (row for row in rows if row["question"] == question):
+            if question == "objective" and row["system"] != name and row[HOLM] >= LEVEL:
+                start = f"Objective, on the same trees: no significant difference from {row['baseline']}"
+                level.setdefault(f"{start} in {row['measure']}", []).append(f"{row['system']} {_effect(row)}")
+            else:
+                said.append(f"{title.format_map(row)}: {row['measure']} {_effect(row)}, {_result(row)}.")
+        said += [f"{start}: {', '.join(names)}." for start, names in level.items()]
     said += [f"Kept: {kept.verdict}"] if kept is not None else []
     return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
 
 
 def _effect(row: Any) -> str:
-    """The difference with its interval, and p where it is corrected for several tests."""
+    """The difference with its interval and corrected p-value."""
     known = np.isfinite([row["low"], row["high"]]).all()
     ends = f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "too few queries for an interval"
-    p = f"; p = {row[HOLM]:.2g}" if row["question"] in ("objective", "label") else ""
-    return f"{row['measure']} {row['difference']:+.4f} ({ends}{p})"
+    return f"{row['difference']:+.4f} ({ends}; p = {row[HOLM]:.2g})"
 
 
 def _result(row: Any) -> str:
@@ -261,19 +253,6 @@ def _result(row: Any) -> str:
     if row[HOLM] >= LEVEL:
         return "no significant difference"
     return "better" if row["difference"] > 0 else "worse"
-
-
-def _say_objectives(chosen: str, rows: Sequence[Any]) -> str:
-    """The objectives on the best trees, the chosen one first, by the first measure."""
-    rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
-    own, others = ([row for row in rows if (row["system"] == chosen) is which] for which in (True, False))
-    said = [f"{chosen}, which was chosen, {_effect(row)}: {_result(row)}" for row in own]
-    for result in ("better", "worse"):
-        shown = [f"{row['system']} {_effect(row)}" for row in others if _result(row) == result]
-        said += [f"{result}: {', '.join(shown)}"] if shown else []
-    alike = [row["system"] for row in others if row[HOLM] >= LEVEL]
-    said += [f"no significant difference: {', '.join(alike)}"] if alike else []
-    return f"Objective, against {rows[0]['baseline']} on the same trees: {'; '.join(said)}."
 
 
 def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
@@ -285,9 +264,28 @@ def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
     there = {one.setting.candidate for one in trials}
     if missing := [name for name in request.candidates if name not in there]:
         yield f"Not reached within the budget: {', '.join(missing)}."
-    read = request.trains_by_position or any(measure.reads_positions for measure in request.measures)
-    if request.train.queries.positions is not None and not read:
-        yield "Positions: no candidate reads them, so they had no part; InversePropensity reads them."
+    unread = not any(measure.reads_positions for measure in request.measures)
+    given = request.train.queries.positions is not None
+    if given and unread and request.for_training(request.train).queries.positions is None:
+        yield "Positions: no candidate reads them, so they were not used; InversePropensity reads them."
     n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
-    parts = f"in {request.folds} folds of {n}, those of {' and '.join(request.given)}"
-    yield f"Measured {parts if request.by_folds else f'on the {n} of valid'}, paired by query."
+    by_folds = f"by {request.folds}-fold cross-validation over the {n} of {' and '.join(request.given)}"
+    yield (
+        f"Measured {by_folds if request.by_folds else f'on the {n} of valid'}, paired by query: 95% intervals, and "
+        "p-values after Holm's correction; both allow for choosing the best of several."
+    )
+
+
+def frame_of(request: Request, trials: list[Trial]) -> Any:
+    """All trials: a pandas frame, in the order in which they began."""
+    import pandas as pd
+
+    rows = []
+    for one in trials:
+        row = {"trial": one.number, "phase": one.setting.phase, "candidate": one.setting.candidate}
+        row |= {"engine": request.candidates[one.setting.candidate].engine}
+        row |= {"objective": repr(objective_of(request, one.setting)), "state": one.state}
+        row |= {repr(m): mean for m, mean in zip(request.measures, one.means, strict=False)}
+        row |= {"folds": one.folds, "rounds": one.rounds, "seconds": one.seconds, "error": one.error}
+        rows.append(row | dict(one.setting.trees or {}))
+    return pd.DataFrame(rows)

@@ -107,15 +107,10 @@ def graded_pairs(labels):
     return [(i, j) for i in range(n) for j in range(n) if labels[i] > labels[j]]
 
 
-def inverse_propensities(labels, position, curve, clip=None, self_normalized=False):
+def inverse_propensities(labels, position, curve, clip=None):
     """1/p of each document with a label above 0, 1 of all others."""
     up = [1 / curve(position[i]) if l > 0 else 1.0 for i, l in enumerate(labels)]
-    if clip is not None:
-        up = [min(x, clip) for x in up]
-    clicked = [x for x, l in zip(up, labels, strict=True) if l > 0]
-    if self_normalized and clicked:
-        up = [x * len(clicked) / sum(clicked) for x in up]
-    return up
+    return up if clip is None else [min(x, clip) for x in up]
 
 
 def ranknet(scores, relevance, sigma=1.0, up=None):

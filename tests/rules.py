@@ -206,7 +206,7 @@ RULES = [
     Rule(ClickTier(CNDCG(k=3), zeros="missing"), lambda s, y, m: _lam_c(s, y, 3, zeros="missing")),
     _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
     _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
-    _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up), self_normalized=True),
+    _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up)),
     _inverse(
         SigmoidLocal(NDCG(k=5)),
         lambda s, y, up: naive.pair_rule(
@@ -227,7 +227,7 @@ RULES = [
         )
         for metric, highest in ((MRR(k=3), 1e3), (MAP(), 1e3), (ERR(max_grade=5), 5), (PairAccuracy(), 1e3))
     ),
-    _inverse(ClickTier(), _lam_c_up, "clicks", clip=3.0, self_normalized=True),
+    _inverse(ClickTier(), _lam_c_up, "clicks", clip=3.0),
     Rule(
         graded(0.2, propensities=CURVE),
         lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),

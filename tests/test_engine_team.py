@@ -129,20 +129,6 @@ print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers)
 
 
 @ENGINE
-def test_outside_a_training_the_pool_works(engine):
-    code = """
-from lambdaboost import Queries
-
-train(LambdaRank(), 2, num_threads=2)
-after_training = sorted(_jit._pools)
-with using(2):
-    LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))
-print(json.dumps([after_training, sorted(_jit._pools)]))
-"""
-    assert ran(engine, code) == [[], [2]]
-
-
-@ENGINE
 def test_small_stacks_are_not_used(engine):
     code = """
 train(LambdaRank(), 2, num_threads=2)

@@ -9,13 +9,11 @@ from on_lightgbm import train
 from lambdaboost import (
     NDCG,
     ClickTier,
-    GradientStep,
     InversePropensity,
     LambdaRank,
     PairAccuracy,
     Queries,
     RankNet,
-    Scorecard,
     graded,
 )
 from lambdaboost.clicks import Propensities
@@ -32,7 +30,7 @@ def flat(value, n=400):
 @pytest.mark.parametrize("objective", PAIRWISE, ids=repr)
 def test_propensity_1_is_the_objective_itself(objective):
     for scores, q in (drawn.make(0, SIZES, missing=True), drawn.make(1, [5000])):
-        weighted = InversePropensity(objective, flat(1.0, 5000), clip=3.0, self_normalized=True)
+        weighted = InversePropensity(objective, flat(1.0, 5000), clip=3.0)
         for one, other in zip(objective.gradient(scores, q), weighted.gradient(scores, q), strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -44,8 +42,6 @@ def test_equal_propensities_scale_the_objective(objective, spread):
     half = InversePropensity(objective, flat(0.5)).gradient(scores, q)
     for one, two in zip(objective.gradient(scores, q), half, strict=True):
         np.testing.assert_allclose(two, 2 * one, rtol=2e-6, atol=2e-6 * np.abs(one).max())
-    normalized = InversePropensity(objective, flat(0.5), self_normalized=True).gradient(scores, q)
-    np.testing.assert_array_equal(normalized, objective.gradient(scores, q))
 
 
 def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
@@ -85,19 +81,6 @@ def test_clicks_alone_order_a_query_without_grades():
 # As a value, and what it refuses
 
 CURVE = Propensities.power(1.0, 400)
-ALL = [
-    InversePropensity(LambdaRank(), CURVE, clip=5.0, self_normalized=True),
-    graded(propensities=CURVE),
-    Scorecard((LambdaRank(), InversePropensity(ClickTier(), CURVE)), (1.0, 0.5)),
-    GradientStep(InversePropensity(LambdaRank(), CURVE)),
-]
-
-
-@pytest.mark.parametrize("objective", ALL, ids=repr)
-def test_without_positions_it_says_so(objective):
-    q = Queries([1, 0], sizes=[2], clicks=[0.5, 0.2])
-    with pytest.raises(ValueError, match="no positions here: give the rank of each row"):
-        objective.gradient([0.0, 1.0], q)
 
 
 def test_documents_that_were_not_shown():

@@ -65,18 +65,6 @@ def test_beats_random_order_on_held_out_data(objective, engine, log):
     assert NDCG(5)(scores.astype(float), q_test) > max(random) + 0.1
 
 
-@pytest.mark.parametrize("objective", [ListNet(), ListMLE()], ids=repr)
-def test_listwise_costs_leave_out_what_has_no_label(objective):
-    scores, q = drawn.make(9, [30], missing=True)
-    kept = np.flatnonzero(~np.isnan(q.relevance))
-    for whole, part in zip(
-        objective.gradient(scores, q),
-        objective.gradient(scores[kept], Queries(q.relevance[kept], sizes=[kept.size])),
-        strict=True,
-    ):
-        np.testing.assert_allclose(whole[kept], part, rtol=1e-6)
-
-
 def costs():
     """Costs whose derivatives the rules are, of one query; μ is the second derivative, or a bound on it."""
 

@@ -107,7 +107,6 @@ REFERENCE = {"reference": (0.5,)}
         ("weight the parts of a combination", lambda: InversePropensity(Blend(*TWO, 0.5), CURVE)),
         (r"expected Propensities\(\[1, 0.5, …\]\)", lambda: InversePropensity(LambdaRank(), [1, 0.5])),
         ("clip is 0.5: give a finite number ≥ 1", lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5)),
-        ("expected True or False", lambda: InversePropensity(LambdaRank(), CURVE, self_normalized=1)),
         # Constraints.
         ("keep is 0: give a finite number > 0", lambda: Constrained(*TWO, keep=0, **REFERENCE)),
         ("keep is 1: give a number below 1", lambda: Constrained(*TWO, keep=1, **REFERENCE)),

@@ -29,7 +29,7 @@ from lambdaboost import (
     Spearman,
 )
 from lambdaboost.cli.run import run
-from lambdaboost.evaluation import MEASURES, report
+from lambdaboost.evaluation import MEASURES
 
 ROWS, DATES = 30, 12
 rng = np.random.default_rng(7)
@@ -134,15 +134,6 @@ def test_engines_refuse_them(engine, objective):
     given = RankNet() if objective == "measure" else objective
     with pytest.raises(ValueError, match=r"relevance\[\d+\] is -"):
         trained(engine, given, measure)
-
-
-def test_a_report_of_returns_takes_measures_of_their_order(tmp_path):
-    q = Queries(RETURNS, sizes=SIZES)
-    path = report(tmp_path / "page.html", {"a": SCORES}, q, measures=(Spearman(), Pearson()))
-    assert "Pearson()" in path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="labels must be ≥ 0"):
-        report(tmp_path / "other.html", {"a": SCORES}, q, measures=NDCG(3))
-    assert not (tmp_path / "other.html").exists()
 
 
 def test_the_command_line_takes_returns(capsys, tmp_path):

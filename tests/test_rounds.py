@@ -159,23 +159,6 @@ def test_boosters_stay_free_of_marks():
     assert alive() is None
 
 
-def test_rounds_rolled_back_in_a_callback():
-    """Wherever a callback stands, before a round or after it."""
-    seen, objective = scheduled()
-
-    def roll_back_after(env):
-        if env.iteration == 2:
-            env.model.rollback_one_iter()
-
-    def roll_back_before(env):
-        if env.iteration == 4:
-            env.model.rollback_one_iter()
-
-    roll_back_before.before_iteration = True
-    stock_train("lightgbm", objective, 6, callbacks=[roll_back_after, roll_back_before])
-    assert seen == [0, 1, 2, 2, 2, 3]
-
-
 @ENGINES
 def test_a_second_objective_of_a_booster_is_checked_too(engine):
     """Its curvature would go into Newton steps."""
@@ -196,15 +179,3 @@ def test_warnings_come_once_a_training(engine):
         else:
             xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=ClickTier())
     assert len(seen) == 1
-
-
-def test_boost_has_no_round():
-    """XGBoost's `Booster.boost` takes gradients that the caller computes, so `gradient` is told the round."""
-    (seen, objective), data = scheduled(), matrix()
-    booster = xgb.Booster(XGB, [data])
-    for i in range(3):
-        scores = booster.predict(data, output_margin=True)
-        objective(scores, data)
-        grad, hess = objective.gradient(scores, Q, i)
-        booster.boost(data, iteration=i, grad=grad, hess=hess)
-    assert seen == [0, 0, 0, 1, 0, 2]

@@ -77,7 +77,7 @@ def test_weights_of_documents_count_in_the_norms(weights):
     scores, q = queries()
     q = Queries(q.relevance, q.sizes, weight=[2.0, 0.0, 1.0], clicks=q.labels["clicks"])
     parts = [tuple(f.astype(float) for f in part.lambdas(scores, q, 3)) for part in TWO]
-    lam, mu = naive.combine(parts, weights.at(3), q.weight)
+    lam, mu = naive.combine(parts, np.array(Scorecard(TWO, weights).weights_at(3)), q.weight)
     grad, hess = Scorecard(TWO, weights).gradient(scores, q, 3)
     np.testing.assert_allclose(grad, -lam * q.weight, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(hess, mu * q.weight, rtol=1e-5, atol=1e-7)
@@ -88,7 +88,7 @@ def test_an_objective_without_force_has_no_share(weights):
     scores, q = queries()
     grad, _ = Scorecard(TWO, weights).gradient(scores, Queries(q.relevance, q.sizes, clicks=0 * scores), 3)
     alone, _ = LambdaRank().gradient(scores, q)
-    np.testing.assert_allclose(grad, weights.at(3)[0] * alone, rtol=1e-6)
+    np.testing.assert_allclose(grad, np.array(Scorecard(TWO, weights).weights_at(3))[0] * alone, rtol=1e-6)
 
 
 def test_what_parts_are_flows_through():

@@ -6,8 +6,7 @@ import pytest
 from rules import RULES
 
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.objectives.kernels import dispatch, lanes
-from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.kernels import dispatch
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
 BY_PAIRS = [
@@ -47,32 +46,6 @@ def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
         np.testing.assert_array_equal(t[rows], s)
 
 
-def kernels_of(scores, q):
-    """The kernel of each query under LambdaRank()."""
-    rule = LambdaRank().rule
-    pairs = rule.pairs(scores, q)
-    found = dispatch.choose_kernel(q, pairs.levels, pairs.weights)
-    return dispatch.clip_outliers(scores, q, found, rule.loss)[1].tolist()
-
-
-def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
-    scores, q = drawn.make(5, [5, 5, 5, lanes.LONGEST_IN_LANES, lanes.LONGEST_IN_LANES + 1, 300], 1.0)
-    near = [dispatch.BY_LANES] * 4 + [dispatch.BY_TILES] * 2
-    assert kernels_of(scores, q) == near
-    scores[0] += 80  # outliers that float32 still holds
-    scores[7] += 1e3  # and that are brought nearer
-    scores[-1] -= 1e9
-    assert kernels_of(scores, q) == near
-    scores[5:7] += 1e3
-    scores[-2] -= 2e9
-    assert kernels_of(scores, q) == [
-        dispatch.BY_LANES,
-        dispatch.BY_PLAIN_LOOP,
-        *near[2:5],
-        dispatch.BY_PLAIN_LOOP,
-    ]
-
-
 @pytest.mark.parametrize("scores", [[0, 1e3], [0, 0, 1e3], [-1e3, 0.5, 0], [0, 5, 1e17], [5e17, 0, 1]])
 def test_outliers_are_brought_near_and_stay_in_order(scores):
     scores = np.array(scores)
@@ -93,16 +66,6 @@ def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     others = ~np.isin(q.query_of_row, [3, 50, 120])
     for b, a in zip(before, after, strict=True):
         np.testing.assert_array_equal(a[others], b[others])
-
-
-def test_batches_hold_every_short_list_once_and_are_made_once():
-    _, q = drawn.make(6, SIZES * 30)
-    of_query = levels_of(q, "relevance")
-    batches = lanes.in_batches(q, of_query)
-    held = batches.query[batches.query >= 0]
-    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST_IN_LANES))
-    assert batches.documents[-1] == q.sizes[held].sum()
-    assert lanes.in_batches(q, of_query) is batches
 
 
 def test_a_weight_counts_and_no_gradient_is_minus_zero():

@@ -12,7 +12,6 @@ from lambdaboost import (
     XENDCG,
     Queries,
 )
-from lambdaboost._threads import using
 
 OBJECTIVES = [XENDCG(), XENDCG(seed=12_345), XENDCG(CNDCG(), seed=7), XENDCG(NDCG(gain="linear"))]
 GAINS = [naive.exponential, naive.exponential, naive.click_gain, float]
@@ -72,17 +71,6 @@ def test_lambda_over_mu_is_nearer_to_the_newton_step_than_the_gradient():
         return np.abs(apart - apart.mean()).max()
 
     assert off(grad / hess) < 0.2 * off(g / (rho * (1 - rho)))
-
-
-def test_same_draws_in_every_run_and_others_by_seed_and_round():
-    scores, q = drawn.make(5, [30] * 100)
-    results = []
-    for threads in (1, 2):
-        with using(threads):
-            results.append(np.concatenate(XENDCG(seed=1).gradient(scores, q, 6)).tobytes())
-    assert results[0] == results[1]
-    for objective, iteration in ((XENDCG(seed=2), 6), (XENDCG(seed=1), 7)):
-        assert np.concatenate(objective.gradient(scores, q, iteration)).tobytes() != results[0]
 
 
 def test_one_document_far_above_the_others():

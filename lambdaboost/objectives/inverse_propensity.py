@@ -36,9 +36,6 @@ class InversePropensity(Wrapper):
         The probability that users look at each position.
     clip : float, optional
         The largest weight, ≥ 1: less variance, some bias.
-    self_normalized : bool
-        Divide the weights of a query by their mean over its documents with a label above 0, so that queries with clicks
-        far down do not dominate.
 
     Examples
     --------
@@ -54,7 +51,6 @@ class InversePropensity(Wrapper):
 
     propensities: Propensities
     clip: float | None = None
-    self_normalized: bool = False
 
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
@@ -64,8 +60,6 @@ class InversePropensity(Wrapper):
             )
         if self.clip is not None:
             check_number("clip", self.clip, 1)
-        if not isinstance(self.self_normalized, bool):
-            raise TypeError(f"self_normalized is {self.self_normalized!r}, expected True or False")
         if self.rule is None:
             raise TypeError(
                 f"objective is {self.objective!r}, whose pairs cannot be weighted by propensities: expected RankNet, "
@@ -81,8 +75,7 @@ class InversePropensity(Wrapper):
         rule = self.objective.rule
         if rule is None or rule.factors is not None:
             return None
-        factors = InversePropensities(rule.source, self.propensities, self.clip, self.self_normalized)
-        return replace(rule, factors=factors)
+        return replace(rule, factors=InversePropensities(rule.source, self.propensities, self.clip))
 
 
 class InversePropensities(Value):
@@ -91,12 +84,11 @@ class InversePropensities(Value):
     source: str
     propensities: Propensities
     clip: float | None
-    self_normalized: bool
 
     def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
         """The factors of some queries, the same in every round."""
         # By identity, since hashing a curve reads all of its values; the cached tuple keeps the curve alive.
-        key = ("inverse propensities", self.source, id(self.propensities), self.clip, self.self_normalized)
+        key = ("inverse propensities", self.source, id(self.propensities), self.clip)
         found: Factors | Unfactored = q.memo(key, lambda: (self._of(q), self.propensities))[0]
         return found
 
@@ -109,10 +101,6 @@ class InversePropensities(Value):
         weight = 1 / self.propensities.at_positions(positions.take(rows))
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)
-        if self.self_normalized:
-            query = q.query_of_row[rows]
-            total, count = np.bincount(query, weight, q.n_queries), np.bincount(query, minlength=q.n_queries)
-            weight /= (total / np.maximum(count, 1))[query]
         if (weight == 1).all():
             return Unfactored()
         factor = np.ones(q.n_documents, dtype=np.float32)

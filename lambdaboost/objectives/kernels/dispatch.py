@@ -18,7 +18,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import RANGE, Loss
-from lambdaboost.objectives.kernels.pair_weight import PairWeights
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, by_levels
 from lambdaboost.objectives.kernels.tree import worth_a_tree
 
 BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
@@ -32,7 +32,7 @@ def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
 
     def build() -> tuple[Kernels, Levels]:
         kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
-        if not weights.swap.traits.by_levels:
+        if not by_levels(weights.swap):
             kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
         kernels[worth_a_tree(q, levels, weights)] = BY_TREE
         return kernels, levels

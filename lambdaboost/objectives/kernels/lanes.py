@@ -208,7 +208,7 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
 
 # D and h of each slot: tables where a rank has the same in every list.
 terms_to_slots = by_type(
-    lambda swap: _same_terms_to_slots if swap.traits.fixed_by_rank else _own_terms_to_slots
+    lambda swap: _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
 )
 
 

@@ -30,17 +30,6 @@ class Levels(NamedTuple):
         """The same with `of_document` as int32, for which kernels are compiled."""
         return self._replace(of_document=self.of_document.astype(np.int32, copy=False))
 
-    def of_queries(self, first: int, last: int) -> Levels:
-        """The levels of queries first:last."""
-        levels = slice(self.first[first], self.first[last])
-        return Levels(
-            self.offsets[first : last + 1] - self.offsets[first],
-            self.of_document[self.offsets[first] : self.offsets[last]],
-            self.first[first : last + 1] - self.first[first],
-            self.size[levels],
-            self.reach[levels],
-        )
-
     def query(self) -> NDArray[np.int64]:
         """The query of each level."""
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))

@@ -28,7 +28,7 @@ from lambdaboost.objectives.kernels.dispatch import (
 from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
-from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
+from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights, by_gain
 from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
 from lambdaboost.objectives.kernels.tree import gradient_by_tree
 from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
@@ -137,16 +137,12 @@ class PairRule:
     def has_pair(self, q: Queries) -> bool:
         """Whether a pair anywhere in these queries can weigh something: what it differs in, its gains, its query."""
         levels, gain, weights = self._known(q)
-        by_gain = self.metric is not None and weights.swap.traits.by_gain
-        for first, last, part in q.parts():  # nearly always the first part has one
-            of_part = levels.of_queries(first, last)
-            found = of_part.pairs() > 0
-            if by_gain:  # gains are those above the worst that a level pairs with
-                worth = gain[levels.first[first] : levels.first[last]] > 0
-                found = np.bincount(of_part.query(), worth, part.n_queries) > 0
-            if (found & (part.query_weight > 0)).any():
-                return True
-        return False
+        found = levels.pairs() > 0
+        if self.metric is not None and by_gain(
+            weights.swap
+        ):  # gains are those above the worst level of a run
+            found = np.bincount(levels.query(), gain > 0, q.n_queries) > 0
+        return bool((found & (q.query_weight > 0)).any())
 
 
 def no_order(q: Queries) -> NDArray[np.int32]:

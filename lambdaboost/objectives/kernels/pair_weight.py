@@ -9,6 +9,11 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. It says wha
 - `tree_terms`, where time grows as the length of a list (`tree`): over the difference of the gains, |ΔZ| of a level at
   the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), which it writes to w.
 
+Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
+``has_h=True`` if `rank_delta` reads h, ``fixed_by_rank=True`` if d and h of a rank are the same in all queries,
+``by_levels=True`` if each pair of levels has a d of its own, and ``n_terms``, the figures D of a rank in the tree:
+none, d, or d and h; -1 for one of each level; None without `tree_terms`.
+
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """
 
@@ -95,31 +100,12 @@ class Document(NamedTuple):
     factor: Any  # by which the weight is multiplied where it is the better
 
 
-class Traits(NamedTuple):
-    """What the loops know of a swap when they are compiled."""
-
-    by_gain: bool  # whether gain differences count
-    has_h: bool  # whether `rank_delta` reads h
-    fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
-    by_levels: bool  # whether each pair of levels has a d of its own, made anew for it
-    # Figures D of a rank in the tree: none, d, or d and h, -1 for one of each level; None without `tree_terms`.
-    n_terms: int | None
-
-
-def traits(
-    by_gain: bool = True,
-    has_h: bool = False,
-    fixed_by_rank: bool = False,
-    by_levels: bool = False,
-    n_terms: int | None = 1,
-    **shared: Any,
-) -> Any:
-    """Decorate a swap with its traits and with functions that it shares with others."""
+def traits(**values: Any) -> Any:
+    """Decorate a swap with its traits, which are attributes of the class."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(by_gain, has_h, fixed_by_rank, by_levels, n_terms)
-        for name, function in shared.items():
-            setattr(swap, name, staticmethod(function))
+        for name, value in values.items():
+            setattr(swap, name, value)
         return swap
 
     return decorated
@@ -130,9 +116,9 @@ factor_of = by_type(lambda factors: factors.factor_of)
 rank_terms = by_type(lambda swap: swap.rank_terms)
 rank_delta = by_type(lambda swap: swap.rank_delta)
 tree_terms = by_type(lambda swap: swap.tree_terms)
-by_gain = known_by_type(lambda swap: swap.traits.by_gain)
-has_h = known_by_type(lambda swap: swap.traits.has_h)
-by_levels = known_by_type(lambda swap: swap.traits.by_levels)
+by_gain = known_by_type(lambda swap: getattr(swap, "by_gain", True))
+has_h = known_by_type(lambda swap: getattr(swap, "has_h", False))
+by_levels = known_by_type(lambda swap: getattr(swap, "by_levels", False))
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
@@ -142,35 +128,14 @@ def gain_delta(swap, i, j):
     return i.gain - j.gain if by_gain(swap) else ONE
 
 
-def d_delta(swap, i, j):
-    """How far d of two ranks differ."""
-    return abs(i.d - j.d)
-
-
-def tree_by_d(swap, upper, lower, h, w):
-    """D is d, which falls from rank to rank."""
-    w[1] = 1
-
-
-def discounts_by_rank(swap, query, d, h):
-    """Discounts as d, whichever documents stand there; no h.
-
-    They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
-    """
-    last = query.discounts[d.size - 1]
-    for rank in range(d.size):
-        d[rank] = query.discounts[rank] - last
-    return query.cutoff
-
-
-def no_terms(swap, query, d, h):
-    """Nothing by rank."""
-    return query.cutoff
-
-
-@traits(by_gain=False, fixed_by_rank=True, n_terms=0, rank_terms=no_terms)
+@traits(by_gain=False, fixed_by_rank=True, n_terms=0)
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
+
+    @staticmethod
+    def rank_terms(swap, query, d, h):
+        """Nothing by rank."""
+        return query.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -183,6 +148,27 @@ class Unit(NamedTuple):
         w[0] = 1
 
 
-@traits(fixed_by_rank=True, rank_terms=discounts_by_rank, rank_delta=d_delta, tree_terms=tree_by_d)
+@traits(fixed_by_rank=True, n_terms=1)
 class Dcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
+
+    @staticmethod
+    def rank_terms(swap, query, d, h):
+        """Discounts as d, whichever documents stand there; no h.
+
+        They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
+        """
+        last = query.discounts[d.size - 1]
+        for rank in range(d.size):
+            d[rank] = query.discounts[rank] - last
+        return query.cutoff
+
+    @staticmethod
+    def rank_delta(swap, i, j):
+        """How far d of two ranks differ."""
+        return abs(i.d - j.d)
+
+    @staticmethod
+    def tree_terms(swap, upper, lower, h, w):
+        """D is d, which falls from rank to rank."""
+        w[1] = 1

@@ -253,7 +253,7 @@ def _by_terms(swap, formula, reach, n_parts, work):
         carry(slots, work.sums, start[n_levels])
 
 
-_all_pairs = by_type(lambda swap: _by_terms if swap.traits.by_levels else _by_runs)
+_all_pairs = by_type(lambda swap: _by_terms if getattr(swap, "by_levels", False) else _by_runs)
 
 
 @kernel

@@ -443,7 +443,7 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
 def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
     """Write λ and μ of the queries that are wanted."""
     levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
-    traits = weights.swap.traits
+    n_terms = weights.swap.n_terms
     formula = PairFormula(weights.swap, weights.factors, loss.gradient, loss.sigmoid._replace(sigma=1.0))
 
     def some(first: int, last: int, _: Any) -> None:
@@ -453,7 +453,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             ranked = Ranked(
                 here.start, lists.by_score[here], weights.gains[here], weights.discounts, weights.cutoff
             )
-            memory = _memory(n, m, gain, 1 + (gain.size if traits.by_levels else traits.n_terms))
+            memory = _memory(n, m, gain, 1 + (gain.size if n_terms < 0 else n_terms))
             out[:, here] = 0
             fallen = _fallen(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
             sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
@@ -474,9 +474,8 @@ def _fallen(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
 
 def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
-    traits = weights.swap.traits
     # The tree sums runs of documents that count alike; a document has fewer pairs than its list has documents.
-    runs = traits.n_terms is not None and isinstance(weights.factors, Unfactored)
+    runs = weights.swap.n_terms is not None and isinstance(weights.factors, Unfactored)
     if not runs or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     n_levels = np.diff(levels.first)
@@ -485,6 +484,6 @@ def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np
     # The tree knows one list of levels, each above all that follow.
     whole = np.ones(q.n_queries, dtype=bool)
     np.logical_and.at(whole, levels.query(), levels.reach == n_levels[levels.query()])
-    few = n_levels <= (LEVELS_OF_TERMS if traits.by_levels else LEVELS)
+    few = n_levels <= (LEVELS_OF_TERMS if by_levels(weights.swap) else LEVELS)
     worth: NDArray[np.bool_] = whole & few & (pairs > PAIRS_A_DOCUMENT * q.sizes)
     return worth

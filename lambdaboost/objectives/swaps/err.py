@@ -45,7 +45,7 @@ def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
     return depth
 
 
-@traits(has_h=True)
+@traits(has_h=True, n_terms=1)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction, here once more in float64."""
 

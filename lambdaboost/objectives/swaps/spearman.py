@@ -21,7 +21,7 @@ from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, d_delta, traits, tree_by_d
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import swap_of
 
 
@@ -33,7 +33,7 @@ def _count_labelled(labelled, by_rank, d):
         d[r] = -rank  # falling from rank to rank, as the tree expects
 
 
-@traits(rank_delta=d_delta, tree_terms=tree_by_d)
+@traits(n_terms=1)
 class LabelledRanks(NamedTuple):
     """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
 
@@ -44,6 +44,16 @@ class LabelledRanks(NamedTuple):
         """Minus the ranks; no h."""
         _count_labelled(swap.labelled[query.first : query.first + query.by_rank.size], query.by_rank, d)
         return query.cutoff
+
+    @staticmethod
+    def rank_delta(swap, i, j):
+        """How far the ranks differ."""
+        return abs(i.d - j.d)
+
+    @staticmethod
+    def tree_terms(swap, upper, lower, h, w):
+        """D is d."""
+        w[1] = 1
 
 
 def _gains(q: Queries, source: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

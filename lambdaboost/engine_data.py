@@ -54,7 +54,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     position : array of shape (n_documents,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
     **sources : arrays of shape (n_documents,)
-        Label sources by name, such as ``clicks=ctr``; NaN where a source says nothing of a document. ``relevance=``
+        Label sources by name, such as ``clicks=ctr``; NaN where the label is unknown. ``relevance=``
         gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses.
 
     Returns
@@ -288,7 +288,7 @@ def query_folds(
 
 
 def _sizes_of(queries: Any) -> NDArray[np.int64]:
-    """The number of documents of each query; a Dataset that tells them is not constructed, so may change."""
+    """The number of documents of each query; a Dataset that is not constructed yet has them as they were given."""
     if isinstance(queries, Queries):
         return queries.sizes
     if is_lightgbm(queries) and not is_constructed(queries):

@@ -23,7 +23,7 @@ GRADES = 10  # sources with more labels are examined by their order alone
 
 @dataclass(frozen=True)
 class Leak:
-    """A feature that tells the order of a label source, or which documents have a label of `least` or more."""
+    """A feature that reveals the order of a label source, or which documents have a label of `least` or more."""
 
     feature: str
     source: str
@@ -35,13 +35,13 @@ class Leak:
         what = (
             f"orders the documents of a query as the label source {self.source!r} does"
             if self.least is None
-            else f"tells which documents of a query have a label {self.source!r} of {self.least:g} or more"
+            else f"reveals which documents of a query have a label {self.source!r} of {self.least:g} or more"
         )
         return f"{self.feature} {what}, rank correlation {self.correlation:.3f} over {self.queries} queries"
 
 
 def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
-    """The features, an array or CSR matrix, that tell a label source.
+    """The features, an array or CSR matrix, that reveal a label source.
 
     Spearman's correlation within queries, pooled over random queries whose documents differ, is at least 0.95 in
     absolute value with the labels, or 0.9 with having a label of at least some grade. Each grade is examined by

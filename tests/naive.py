@@ -64,7 +64,7 @@ def swap(measure, scores, labels, i, j):
 
 @lru_cache(100_000)
 def _measured(measure, scores, labels):
-    return naive_measures.NAIVE[type(measure)](measure, scores, labels)
+    return naive_measures.of_list(measure, scores, labels)
 
 
 def sigmoid(x):

@@ -73,7 +73,7 @@ class Columns:
     query : str
         The query of each row: whole numbers, strings, …
     label : str, optional
-        The grades; None where they are given beside the table.
+        The grades; None where they are given apart from the table.
     sources : list of str, or dict of str to str
         The columns of further label sources, or the column of each source by name.
     position, weight, document : str, optional
@@ -202,7 +202,7 @@ class Columns:
     def open(self, data: Any, name: str = "df", text: Sequence[str | None] = ()) -> Table | None:
         """A table or a file, opened once for several readings; None for an array.
 
-        Messages call a table `name`; the columns `text` of CSV are no numbers, besides those that these columns name.
+        Messages call a table `name`; the columns `text` of CSV are no numbers, nor those that these columns name.
         """
         return open_table(data, (*self.text, *text), name)
 
@@ -218,7 +218,7 @@ class Columns:
         weight: Any = None,
         name: str = "df",
     ) -> Collection:
-        """Features, queries and label sources of a table, a file, or an array with what is given beside it.
+        """Features, queries and label sources of a table, a file, or an array and what is given with it.
 
         Columns that only label the documents need not be there once training has recorded the features.
 
@@ -329,7 +329,7 @@ class Columns:
     ) -> dict[str, str]:
         """The columns of labels that a table has, by argument, those of sources by source.
 
-        Raises ValueError if one is not there, if `strict`, or is `given` beside it too.
+        Raises ValueError if one is missing, if `strict`, or is also `given` as an argument.
         """
         found = {}
         roles = dict(self._own()) | {f"sources {source}": column for source, column in self.sources.items()}

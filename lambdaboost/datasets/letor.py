@@ -161,7 +161,7 @@ def _names(block: bytes, comments: NDArray[np.int64]) -> NDArray[np.str_]:
 
 
 def _features(path: Path, n: int, d: int, stored: int) -> Any:
-    """Features of n rows and d columns with so many stored values, dense or CSR.
+    """Features of n rows and d columns with this number of stored values, dense or CSR.
 
     The text is parsed a second time, into arrays of the right size, so that nothing else needs memory.
     """

@@ -29,8 +29,8 @@ def from_frame(
     Parameters
     ----------
     df : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        One row per document; a pandas index is ignored. The rows of a query may be apart: they come together in the
-        order of the table, the queries in that of their first rows, and `Collection.rows` says which row each was.
+        One row per document; a pandas index is ignored. The rows of a query may be apart: they are put together in the
+        order of the table, queries in the order of their first rows; `Collection.rows` has the row of each document.
     query : str
         Column with the query of each row: whole numbers, strings, …
     relevance : str
@@ -44,7 +44,7 @@ def from_frame(
     weight, document : str, optional
         Columns with the weight of each row, as of `Queries`, and with its name.
     categorical : list of str, optional
-        Features of text or whole numbers that become categories, beside those that have a categorical type.
+        Features of text or whole numbers that become categories, in addition to those of a categorical type.
 
     Returns
     -------

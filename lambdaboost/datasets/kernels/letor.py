@@ -37,7 +37,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def for_text(cls, size: int, lines: int) -> Rows:
-        """Arrays for any text of `size` bytes and so many lines; a value takes four bytes (" 1:2")."""
+        """Arrays for any text of `size` bytes with this number of lines; a value takes four bytes (" 1:2")."""
         n = size // 4 + 1
         row, value = np.empty((3, lines), np.int64), np.empty((2, n + lines), np.int64)
         return cls(

@@ -377,12 +377,6 @@ def booster_of(model: Any) -> Any:
     return booster if isinstance(booster, xgb.Booster) else xgb.Booster(model_file=booster)
 
 
-def best_round(booster: Any) -> int | None:
-    """The number of rounds up to the best one; None if it did not stop early."""
-    best = booster.attr("best_iteration")
-    return None if best is None else int(best) + 1
-
-
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(booster.num_boosted_rounds())
@@ -390,8 +384,8 @@ def n_rounds(booster: Any) -> int:
 
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
     """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
-    # By default up to the best round after early stopping, as XGBRanker predicts.
-    up_to = (0, rounds or best_round(booster) or 0)
+    best = booster.attr("best_iteration")  # of early stopping, up to which XGBRanker predicts too
+    up_to = (0, rounds or (0 if best is None else int(best) + 1))
     features = features if hasattr(features, "columns") else feature_array(features)
     data = xgb.DMatrix(features, feature_names=booster.feature_names)
     return np.asarray(booster.predict(data, output_margin=True, iteration_range=up_to))

@@ -99,11 +99,10 @@ def by_rates(log: ClickLog, curve: Propensities | None, training: Collection, X:
 def session_data(collection: Collection, positions: bool = True) -> lgb.Dataset:
     """LightGBM's training data with every label source, and with positions where there are any."""
     q = collection.queries
-    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
     # LightGBM's own lambdarank reads its own field.
     own = {"params": LIGHTGBM, "free_raw_data": False, "position": q.position if positions else None}
     data = lgb.Dataset(collection.features, q.relevance, group=q.sizes, **own)
-    return attach(data, position=q.positions if positions else None, **sources)
+    return attach(data, position=q.positions if positions else None, **q.labels)
 
 
 def predicted(objective: Objective, data: lgb.Dataset, X: Any, rounds: int) -> Scores:

@@ -87,7 +87,7 @@ def training_data(collection: Collection) -> lgb.Dataset:
     """LightGBM's training data with every label source."""
     q = collection.queries
     data = lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=PARAMS, free_raw_data=False)
-    return attach(data, **{name: labels for name, labels in q.labels.items() if name != "relevance"})
+    return attach(data, **q.labels)
 
 
 def train(objective: Objective, data: lgb.Dataset, rounds: int) -> lgb.Booster:

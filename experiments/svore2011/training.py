@@ -34,12 +34,11 @@ class Outcome(NamedTuple):
 def training_data(engine: str, collection: Collection) -> Any:
     """The engine's training data with all click labels, for one thread."""
     q = collection.queries
-    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
     if engine == "xgboost":
-        return attach(xgb.DMatrix(collection.features, q.relevance, group=q.sizes, nthread=1), **sources)
+        return attach(xgb.DMatrix(collection.features, q.relevance, group=q.sizes, nthread=1), **q.labels)
     # Runs of all leaf sizes share the data, so features must not be filtered by leaf size.
     params = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1, "force_row_wise": True}
-    return attach(lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=params), **sources)
+    return attach(lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=params), **q.labels)
 
 
 def train(trial: Trial, setting: Setting, data: Any, collection: Collection) -> Any:

@@ -18,8 +18,8 @@ from experiments.burges2006 import loops
 from experiments.burges2006.loss import Loss
 from experiments.burges2006.nets import SYSTEMS, prepared, torch_net, train
 from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
+from experiments.common.cubic import cubic_polynomial
 from lambdaboost import NDCG, ClickTier, LambdaRank, RankNet, SigmoidLocal
-from lambdaboost.datasets import cubic_polynomial
 
 pytestmark = pytest.mark.slow
 TINY = replace(

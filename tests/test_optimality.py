@@ -10,10 +10,10 @@ import pytest
 import xgboost as xgb
 from engine_rules import LightGBMRule, XGBoostRule
 
+from experiments.common.cubic import cubic_polynomial
 from experiments.optimality import lambda_jacobian, local_optimum_test, loop_work, weight_sweep
 from experiments.optimality.weights import weights_of
 from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import cubic_polynomial
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 

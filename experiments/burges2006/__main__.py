@@ -12,10 +12,10 @@ import torch
 from experiments.burges2006.nets import train_all
 from experiments.burges2006.report import write_report
 from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
+from experiments.common.cubic import cubic_polynomial
 from experiments.common.data import Data, one_fold
 from experiments.common.script import add_number, out_folder, parser, read_data, run
 from lambdaboost._threads import using
-from lambdaboost.datasets import cubic_polynomial
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
 SHARES = (0.4, 0.2, 0.4)
@@ -41,9 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
 def cubic(options: Namespace) -> Data:
     """The synthetic data of section 6.3.1, split in the paper's proportions."""
     queries, seed = options.queries, options.seed
-    origin = (
-        f"lambdaboost.datasets.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
-    )
+    origin = f"experiments.common.cubic.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
 
 

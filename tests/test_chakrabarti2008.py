@@ -175,22 +175,6 @@ def test_subgradient_on_long_lists(hinge):
             assert_allclose(there, tangent, rtol=1e-6, atol=1e-6)
 
 
-def test_golden_values():
-    """Two good documents below one bad one, by hand."""
-    q = Queries([0, 1, 1], sizes=[3])
-    s = [0.3, 0.2, 0.1]
-    # AUC: both pairs violated, 2/(n⁺n⁻) = 1 each.
-    assert_allclose(StructuredHinge(AUC()).gradient(s, q)[0], [2, -1, -1])
-    assert_allclose(StructuredHinge(AUC()).per_query(s, q), 1 + (0.3 - 0.2) + (0.3 - 0.1))
-    # MAP: the bad document on top leaves precisions 1/2 and 2/3.
-    assert_allclose(StructuredHinge(MAP()).per_query(s, q), 1 - (1 / 2 + 2 / 3) / 2 + 0.1 + 0.2)
-    # MRR by φ_mrr: the lowest good document right after the bad one.
-    assert_allclose(StructuredHinge(MRR()).gradient(s, q)[0], [1, 0, -1])
-    assert_allclose(StructuredHinge(MRR()).per_query(s, q), 1 - 1 / 2 + 0.3 - 0.1)
-    # NDCG@1: rank 0 is lost.
-    assert_allclose(StructuredHinge(NDCG(1)).per_query(s, q), 1 + 0.1 + 0.2)
-
-
 def test_dorm_decays_to_rank_30():
     n = 40
     q = Queries([0] * 10 + [1] * 30, sizes=[n])

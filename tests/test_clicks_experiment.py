@@ -191,43 +191,6 @@ def test_the_gam_leaves_no_force_at_any_position():
     np.testing.assert_allclose(hard, LambdaRank().gradient(scores, q), atol=1e-6)
 
 
-def lightgbm_step(bias, scores, q, objective, learning_rate, regularization):
-    """Gradient and hessian of a round, and the bias of the next, operation for operation.
-
-    A copy of LightGBM's `RankingObjective::GetGradients` and `UpdatePositionBiasFactors` (4.x, src/objective/
-    rank_objective.hpp) with one thread: float32 biases, derivatives summed in float64 by row.
-    """
-    place = q.required_position() - 1
-    grad, hess = objective.gradient(scores + bias[place].astype(np.float64), q)
-    count = np.bincount(place, minlength=bias.size)
-    slope = np.bincount(place, -grad.astype(np.float64), bias.size)
-    slope -= bias.astype(np.float64) * regularization * count
-    curvature = np.bincount(place, -hess.astype(np.float64), bias.size) - regularization * count
-    following = bias + learning_rate * slope / (np.abs(curvature) + 0.001)
-    return (grad, hess), following.astype(np.float32)
-
-
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
-def test_these_rounds_are_those_of_lightgbms_position_training(regularization):
-    _, q = sessions(200)
-    X = np.random.default_rng(0).normal(size=(q.n_documents, 4)) + q.relevance[:, None]
-    params = {"verbose": -1, "num_leaves": 7, "num_threads": 1, "deterministic": True, "learning_rate": 0.2}
-    options = {"lambdarank_norm": False, "lambdarank_position_bias_regularization": regularization}
-    data = lgb.Dataset(X, q.relevance, group=q.sizes, position=q.position)
-    native = lgb.train(params | options | {"objective": "lambdarank"}, data, 10)
-    bias = np.zeros(6, dtype=np.float32)
-
-    def replayed(scores, _):
-        nonlocal bias
-        derivatives, bias = lightgbm_step(bias, scores, q, LambdaRank(), 0.2, regularization)
-        return derivatives
-
-    # LightGBM numbers positions as they first occur, which changes no score.
-    own = lgb.train(params | {"objective": replayed}, lgb.Dataset(X, q.relevance, group=q.sizes), 10)
-    assert np.abs(bias).max() > 0.01
-    np.testing.assert_allclose(own.predict(X), native.predict(X), atol=1e-3 * np.ptp(native.predict(X)))
-
-
 def test_queries_of_weight_0_do_not_turn_the_bias(monkeypatch):
     """XGBoost's own ignores weights; here a log of reversed clicks of weight 0 leaves the curve as it is."""
     scores, q = sessions(300)

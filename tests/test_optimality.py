@@ -3,14 +3,12 @@
 import re
 from types import SimpleNamespace
 
-import drawn
 import lightgbm as lgb
 import naive
 import numpy as np
 import pytest
 import xgboost as xgb
 from engine_rules import LightGBMRule, XGBoostRule
-from rules import RULES
 
 from experiments.common.cubic import cubic_polynomial
 from experiments.optimality import lambda_jacobian, local_optimum_test, loop_work, weight_sweep
@@ -210,31 +208,6 @@ def test_what_divides_by_all_scores_has_no_cost(objective):
     found = lambda_jacobian(objective, SCORES, LABELS)
     assert found.asymmetry > 10 * found.tolerance
     assert not found.has_cost and not found.is_convex and "no cost has these λ" in str(found)
-
-
-def thirty(rule):
-    _, q = drawn.make(5, [30])
-    grades = np.minimum(q.relevance, rule.highest)
-    return np.random.default_rng(0).permutation(30) / 10, Queries(
-        grades, q.sizes, clicks=q.labels["clicks"], fresh=q.labels["fresh"], position=q.positions
-    )
-
-
-def test_forces_sum_to_zero():
-    for rule in RULES:
-        lam, _ = rule.objective.lambdas(*thirty(rule), 0)
-        assert np.abs(lam).sum() > 0 and abs(lam.sum()) < 1e-5 * np.abs(lam).sum(), rule.objective
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: repr(rule.objective)[:80])
-def test_moving_all_scores_alike_moves_no_force(rule):
-    scores, q = thirty(rule)
-    lam, _ = rule.objective.lambdas(scores, q, 0)
-    found = lambda_jacobian(rule.objective, scores, q)
-    assert found.is_balanced
-    np.testing.assert_array_equal(found.lam, lam)
-    np.testing.assert_allclose(found.matrix.sum(axis=1), 0, atol=30 * found.tolerance)
 
 
 def test_an_edge_of_a_hinge_has_no_slope():

@@ -58,16 +58,6 @@ from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives import Objective
 
 
-def test_agreement_by_hand():
-    # Grades push up, down, down; clicks push nothing, up, down: the second document disagrees.
-    q = Queries([1, 0, 0], sizes=[3], clicks=[0.0, 0.5, 0.25])
-    tie = [0.0, 0.0, 0.0]
-    assert lambda_agreement(LambdaRank(), ClickTier(), tie, q) == pytest.approx(2 / 3)
-    # The other way round the first document disagrees too: one says nothing, the other does not.
-    assert lambda_agreement(ClickTier(), LambdaRank(), tie, q) == pytest.approx(1 / 3)
-    assert lambda_agreement(RankNet(), LambdaRank(), tie, q) == 1
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_agreement_equals_the_reference(seed):
     scores, q = drawn.make(seed, [40, 1, 25, 60], missing=seed == 1)
@@ -180,25 +170,8 @@ def test_shares_of_the_papers_example():
     )
 
 
-def test_shares_leave_the_queries_as_they_are():
-    scores, q = drawn.make(3, [40, 30], spread=2.0)
-    before = [a.copy() for a in LambdaRank().gradient(scores, q)]
-    lambda_share_by_grade(graded(), scores, q, (2,))
-    for a, b in zip(LambdaRank().gradient(scores, q), before, strict=True):
-        assert a.tobytes() == b.tobytes()
-
-
 def test_no_shares_where_nothing_pulls():
     assert np.isnan(lambda_share_by_grade(LambdaRank(), [1.0, 0.0], Queries([3, 3], sizes=[2]))).all()
-
-
-def test_top_grades_by_hand():
-    q = Queries([0, 4, 1, 1, 2], sizes=[4, 1])
-    # Ranks of the first query hold 4, 1, 1, 0; the second has one document, and counts as much.
-    np.testing.assert_allclose(
-        top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q), [0, (2 / 3) / 2, 1 / 2, 0, (1 / 3) / 2]
-    )
-    np.testing.assert_allclose(top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q, k=1), [0, 0, 0.5, 0, 0.5])
 
 
 def test_top_grades_leave_out_what_is_not_graded():
@@ -223,15 +196,6 @@ def test_top_grades_equal_the_reference(case):
                 parts.append([held.count(v) / len(held) for v in range(n)])
         expected = np.mean(parts, axis=0) if parts else np.full(n, np.nan)
         np.testing.assert_allclose(top_grades(scores, q, k), expected, atol=1e-12)
-
-
-def test_rank_changes_by_hand():
-    q = Queries(np.zeros(7), sizes=[5, 2])
-    before = [5.0, 4.0, 3.0, 2.0, 1.0, 2.0, 1.0]
-    after = [5.0, 4.0, 2.0, 3.0, 1.0, 1.0, 2.0]  # ranks 3 and 4 change hands, and both of the second query
-    assert rank_changes(before, after, q) == pytest.approx(((1 / 3 + 1) / 2, (2 / 5 + 1) / 2))
-    assert rank_changes(before, after, q, k=2)[0] == pytest.approx((0 + 1) / 2)
-    assert rank_changes(before, before, q) == (0, 0)
 
 
 @settings(deadline=None, max_examples=30)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +58,4 @@ def _parser() -> ArgumentParser:
 
 
 if __name__ == "__main__":
-    # A compiled loop would delay Ctrl-C for seconds, and there are no partial results to keep.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     run(main)

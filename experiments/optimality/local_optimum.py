@@ -74,9 +74,6 @@ class LocalOptimum:
         """Whether p ≤ 1 %."""
         return self.p_value <= LEVEL
 
-    def __repr__(self) -> str:
-        return f"LocalOptimum({self.measure!r}: {self.rises} of {self.trials} directions rise, p={self.p_value:.3g})"
-
     def __str__(self) -> str:
         found = (
             f"{self.measure!r} = {self.value:.4f}. Steps of {self.step:.3g} times the norm of the {self.n_weights} "

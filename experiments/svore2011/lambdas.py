@@ -135,7 +135,7 @@ def cost_derivatives(differences: ArrayLike, objective: RankNet | LambdaRank | S
     scores = np.stack([o, np.zeros(o.size)], axis=1).ravel()
     lam, _ = objective.lambdas(scores, Queries(np.tile([1.0, 0.0], o.size), np.full(o.size, 2)), 0)
     if isinstance(objective, RankNet):
-        return lam[::2]
+        return lam[::2].astype(np.float64)
     pair, measure = Queries([1, 0], sizes=[2]), objective.metric
     swap = measure([1.0, 0.0], pair) - measure([0.0, 1.0], pair)
     return np.asarray(lam[::2] / swap, dtype=np.float64)

@@ -14,7 +14,7 @@ from lambdaboost import saving
 from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.console import note
 from lambdaboost.datasets import Columns
-from lambdaboost.datasets.letor_table import LetorTable
+from lambdaboost.datasets.letor import LetorTable
 from lambdaboost.datasets.tables import Table
 
 DEFAULT = Columns(label="label")

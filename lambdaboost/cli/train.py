@@ -32,7 +32,7 @@ STOPPING = "Stop if the first --measure on --valid has not improved for N rounds
 
 def train(
     train: Annotated[Path, of.argument("TRAIN", "File to train on.")],
-    out: Annotated[Path, Option(metavar="MODEL", help="Model file to write, and MODEL.json beside it.")],
+    out: Annotated[Path, Option(metavar="MODEL", help="Model file to write, with MODEL.json next to it.")],
     valid: Annotated[Path | None, of.existing("Validation file, evaluated after every round.")] = None,
     test: Annotated[Path | None, of.existing("Test file, evaluated at the end.")] = None,
     objective: Annotated[Any, OBJECTIVE] = "LambdaRank()",
@@ -56,7 +56,7 @@ def train(
 ) -> None:
     """Train a model on files and evaluate it.
 
-    The model is written as a plain file of the engine. MODEL.json, beside it, records the training and the columns for
+    The model is written as a plain file of the engine. MODEL.json, next to it, records the training and the columns for
     predict, evaluate and report, and is what --json prints. Files are LETOR text, CSV or Parquet.
 
     Example: lambdaboost train train.txt --valid vali.txt --out model.txt

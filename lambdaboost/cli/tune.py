@@ -23,7 +23,7 @@ from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search
 
 Split = StrEnum("Split", ["folds", "given"])
-OUT = "Model file to write; beside it MODEL.json, and MODEL.py, which trains it again."
+OUT = "Model file to write, with MODEL.json, and MODEL.py, which trains it again."
 SPLIT = "Cross-validate all queries, or measure on --valid; default: folds without --valid or below 10,000 queries."
 KEEP = "Of two measures, raise the second as far as the first is proven to lose less, such as 0.005."
 OBJECTIVE = Option(

@@ -10,10 +10,10 @@ import typer
 from command import refused
 
 from lambdaboost.cli.app import app
-from lambdaboost.cli.outputs import BESIDE, check_outputs
+from lambdaboost.cli.outputs import NEXT_TO, check_outputs
 
 COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}
-BESIDE_OUT = {"train": ["", ".json"], "tune": ["", ".json", ".py"]}
+WRITTEN = {"train": ["", ".json"], "tune": ["", ".json", ".py"]}
 NAMED = ("model", "scores")  # of report: NAME=PATH
 
 
@@ -91,7 +91,7 @@ def test_no_output_is_another_file_of_the_command(capsys, tmp_path, monkeypatch,
 def test_an_existing_file_is_replaced_only_where_that_is_asked_for(capsys, tmp_path, command, out):
     """Nor one beside it; whatever stands there, and before anything is read: no file here is a model or data."""
     paths = placed(tmp_path, command)
-    for suffix in BESIDE_OUT.get(command, [""]) if out == "out" else [""]:
+    for suffix in WRITTEN.get(command, [""]) if out == "out" else [""]:
         theirs = Path(f"{paths[out]}{suffix}")
         for make in (lambda p: p.write_bytes(b"the user's"), lambda p: p.symlink_to(tmp_path / "nowhere")):
             make(theirs)
@@ -130,8 +130,8 @@ def test_the_reported_losses(capsys, tmp_path, monkeypatch, command):
     assert contents(tmp_path) == before
 
 
-def test_what_lies_beside_an_input_is_read_too(tmp_path):
-    for suffix in BESIDE:
+def test_what_lies_next_to_an_input_is_read_too(tmp_path):
+    for suffix in NEXT_TO:
         with pytest.raises(ValueError, match=r"rank\.train\S* is a file that this command reads"):
             check_outputs(True, [tmp_path / "rank.train.xz"], out=[tmp_path / f"rank.train{suffix}"])
     check_outputs(True, [tmp_path / "rank.train", None], out=[tmp_path / "rank.scores"])

@@ -132,6 +132,7 @@ TORN = {
     "torn.csv": (b'qid,label\n"a,1\n', "torn.csv cannot be read as CSV"),
     "gap.csv": (b"qid,label,f0\na,1,2\n,1,2\n", "column 'qid' is missing in row 2 of "),
     "cut.csv.gz": (gzip.compress(b"qid,label,f0\n" + b"a,1,2\n" * 999)[:60], "cut.csv.gz"),
+    "t.csv.zst": (b"\x28\xb5\x2f\xfd", "is compressed by zstd: decompress it"),
     "text.parquet": (b"qid,label\n", "text.parquet"),
 }
 

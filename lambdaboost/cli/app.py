@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 for _command in (demo, train, tune, predict):
     app.command(rich_help_panel="Train and predict")(_command)
-for _command in (evaluate, report):
-    app.command(rich_help_panel="Measure and compare")(_command)
+for _measuring in (evaluate, report):
+    app.command(rich_help_panel="Measure and compare")(_measuring)
 
 
 def _version(asked: bool) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from lambdaboost._files import check_place, without_compression_suffix
 from lambdaboost._installed import SUFFIXES, TITLES
 
-# Of files that lie beside inputs: the description of a model, and LightGBM's sizes of the queries of LETOR text.
-BESIDE = (".json", ".query", ".query.gz", ".query.xz", ".query.bz2")
+# Of files next to inputs: the description of a model, and LightGBM's sizes of the queries of LETOR text.
+NEXT_TO = (".json", ".query", ".query.gz", ".query.xz", ".query.bz2")
 
 
 def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: list[Path]) -> None:
@@ -18,7 +18,7 @@ def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: lis
 
     `outputs` are the files of each option; `inputs` what the command reads.
     """
-    read = [file for path in inputs if path is not None for file in _with_those_beside(path)]
+    read = [file for path in inputs if path is not None for file in _with_neighbours(path)]
     written: list[Path] = []
     for option, files in outputs.items():
         for file in files:
@@ -43,9 +43,9 @@ def engine_of_suffix(path: Path) -> str | None:
     return next((engine for engine, suffixes in SUFFIXES.items() if path.suffix.lower() in suffixes), None)
 
 
-def _with_those_beside(path: Path) -> list[Path]:
+def _with_neighbours(path: Path) -> list[Path]:
     names = {path.name, without_compression_suffix(path).name}
-    return [path, *(path.with_name(name + suffix) for name in names for suffix in BESIDE)]
+    return [path, *(path.with_name(name + suffix) for name in names for suffix in NEXT_TO)]
 
 
 def _is_same(a: Path, b: Path) -> bool:

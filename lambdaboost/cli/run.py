@@ -46,7 +46,8 @@ def described(error: Exception) -> tuple[int, str]:
     """Exit code and message of an error."""
     if isinstance(error, UsageError):
         path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
-        return BAD_USAGE, f"{error.format_message()} See {path} --help."  # type: ignore[attr-defined]
+        said = error.format_message().replace("Value error, ", "").rstrip(".")  # type: ignore[attr-defined]
+        return BAD_USAGE, f"{said}{'' if said.endswith('?') else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
     if (said := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError

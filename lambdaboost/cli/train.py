@@ -56,7 +56,7 @@ def train(
 ) -> None:
     """Train a model on files and evaluate it.
 
-    The model is written as a plain file of the engine. MODEL.json, beside it, records the training and the columns for
+    The model is written as a plain file of the engine. MODEL.json, next to it, records the training and the columns for
     predict, evaluate and report, and is what --json prints. Files are LETOR text, CSV or Parquet.
 
     Example: lambdaboost train train.txt --valid vali.txt --out model.txt

@@ -80,8 +80,9 @@ def tune(
     check_outputs(overwrite, [train, valid, study], out=[out, sidecar_path(out), script])
     if study is not None:
         check_outputs(True, [train, valid], study=[study])  # which may exist, to be resumed
-    engine = engine or engine_of_suffix(out)
-    check_suffix(out, engine or of.ENGINE)
+    named: Any = engine or engine_of_suffix(out)
+    how_split: Any = split
+    check_suffix(out, named or of.ENGINE)
     columns = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
     paths = {"train": train, "valid": valid}
     with ERR.status("reading …"):
@@ -100,7 +101,7 @@ def tune(
     try:
         tuned = search(
             parts["train"], valid=parts.get("valid"), measure=measures, keep=keep, objectives=objective or None,
-            engine=engine, params=dict(param or ()), settings=settings, minutes=minutes, split=split, folds=folds,
+            engine=named, params=dict(param or ()), settings=settings, minutes=minutes, split=how_split, folds=folds,
             rounds=rounds, early_stopping_rounds=early_stopping, study=study, workers=workers, seed=seed,
         )  # fmt: skip
     except Stopped as stopped:

@@ -326,7 +326,7 @@ class Columns:
         if isinstance(table, LetorTable) and argument in ("query", "label", "document"):
             if column not in (QUERY, LABEL, None):
                 raise ValueError(f"{argument}: {name} is LETOR text, which has its own: leave {argument} out")
-            there = argument != "document"
+            there = argument != "document" and (column is not None or given is None)
         if there and given is not None:
             what = {"query": "group or qid", "label": "y"}.get(argument, argument)
             raise ValueError(

@@ -43,7 +43,7 @@ def growth(plan: Plan, threads: int) -> Section:
 
 
 def written(folder: Path, n: int, documents: int) -> tuple[str, ...]:
-    """A small shard that loads kernels, and so many of about so many documents."""
+    """A small shard that loads kernels, and the given number of shards of about the given number of documents."""
     queries = [400] + [documents // LENGTH] * n
     files = tuple(str(folder / f"{shard:04}.parquet") for shard in range(1 + n))
     for shard, file in enumerate(files):

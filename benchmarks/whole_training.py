@@ -18,7 +18,7 @@ from benchmarks.peak import peak
 
 QUERY, LABEL = "qid", "label"
 Features = NDArray[np.float32]
-Train = Callable[[int], Any]  # so many rounds
+Train = Callable[[int], Any]  # a number of rounds
 
 
 def measure(engine: str, own: bool, in_shards: bool, files: Sequence[str], rounds: int) -> None:

@@ -17,8 +17,9 @@ from experiments.burges2006 import loops
 from experiments.burges2006.loss import Loss, query_batches
 from experiments.burges2006.nets import SYSTEMS, prepared, torch_net, train
 from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
+from experiments.common.cubic import cubic_polynomial
 from lambdaboost import NDCG, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import cubic_polynomial, write_letor
+from lambdaboost.datasets import write_letor
 
 pytestmark = pytest.mark.slow
 
@@ -179,3 +180,14 @@ def test_wrong_input(arguments, said, capsys, tmp_path):
         command.main([*arguments, "--out", str(tmp_path / "out")])
     assert said in f"{error.value}{capsys.readouterr().err}"
     assert not (tmp_path / "out").exists()
+
+
+def test_the_polynomials_are_as_in_the_paper_and_no_straight_line():
+    X, q = cubic_polynomial(queries=400)
+    assert X.shape == (20_000, 50) and (q.sizes == 50).all() and -1 <= X.min() < -0.99 and 0.99 < X.max() <= 1
+    assert X.tobytes() == cubic_polynomial(queries=400).features.tobytes()
+    fitted = np.linalg.lstsq(X, q.relevance - q.relevance.mean(), rcond=None)[0]
+    assert 0.4 < np.corrcoef(X @ fitted, q.relevance)[0, 1] < 0.7
+    for wrong in ({"queries": 0}, {"documents": 1}, {"features": 0}, {"seed": -1}):
+        with pytest.raises(ValueError, match="give a whole number ≥"):
+            cubic_polynomial(**wrong)

@@ -15,6 +15,7 @@ from rules import RULES
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression
 
+from experiments.common.cubic import cubic_polynomial
 from experiments.optimality import lambda_jacobian, local_optimum_test, loop_work, plots, weight_sweep
 from experiments.optimality.model_weights import weights_of
 from lambdaboost import (
@@ -29,7 +30,6 @@ from lambdaboost import (
     SigmoidLocal,
     Spearman,
 )
-from lambdaboost.datasets import cubic_polynomial
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 

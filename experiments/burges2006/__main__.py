@@ -13,11 +13,11 @@ import torch
 from experiments.burges2006.nets import train_all
 from experiments.burges2006.report import write_report
 from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
+from experiments.common.cubic import cubic_polynomial
 from experiments.common.data import Data, one_fold
 from experiments.common.folders import read_folder
 from experiments.common.script import at_least, note, out_folder, parser, run
 from lambdaboost._threads import use
-from lambdaboost.datasets import cubic_polynomial
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
 SHARES = (0.4, 0.2, 0.4)
@@ -54,9 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
 
 def cubic(queries: int, seed: int) -> Data:
     """The synthetic data of section 6.3.1, split in the paper's proportions."""
-    origin = (
-        f"lambdaboost.datasets.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
-    )
+    origin = f"experiments.common.cubic.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
 
 

@@ -13,10 +13,11 @@ from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.burges2006 import loops
 from experiments.burges2006.loss import Loss, query_batches
 from experiments.burges2006.nets import HIDDEN, torch_net
+from experiments.common.cubic import cubic_polynomial
 from experiments.common.report import table
 from lambdaboost import Queries, RankNet
 from lambdaboost._threads import using
-from lambdaboost.datasets import Collection, cubic_polynomial
+from lambdaboost.datasets import Collection
 
 PAPER_SPEEDUP = {"one layer": 5.1, "two layers": 8.0}
 PAPER_SLOPES = {"pairs": 1.943, "factored": 1.185}

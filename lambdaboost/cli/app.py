@@ -19,9 +19,9 @@ app = typer.Typer(
     name="lambdaboost",
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
     epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet by "
-    "their suffix (.csv, .csv.gz, .csv.xz, .csv.bz2, .csv.zst, .parquet), otherwise LETOR text: lines "
+    "their suffix (.csv, .csv.gz, .csv.xz, .csv.bz2, .parquet), otherwise LETOR text: lines "
     "'grade qid:Q 1:v 2:v …', plain or compressed by gzip, xz or bzip2; LightGBM's variant without qid needs its "
-    ".query file beside it. Exit codes: 0 success, 1 invalid input, 2 invalid arguments, 70 a bug in lambdaboost, 130 "
+    ".query file next to it. Exit codes: 0 success, 1 invalid input, 2 invalid arguments, 70 a bug in lambdaboost, 130 "
     "stopped.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -105,7 +105,7 @@ def train(
     train: TrainFile,
     out: Annotated[
         Path,
-        Option(metavar="MODEL", help="Model file to write, and MODEL.json beside it."),
+        Option(metavar="MODEL", help="Model file to write, with MODEL.json next to it."),
         Writes((".json",)),
     ],
     valid: Annotated[Path | None, Option(help="Validation file, evaluated after every round."), TABLE] = None,
@@ -135,7 +135,7 @@ def train(
 ) -> None:
     """Train a model, print its measures, and write it as a plain model file of the engine.
 
-    Files are LETOR text, CSV or Parquet. MODEL.json, written beside MODEL, records the training and the model's
+    Files are LETOR text, CSV or Parquet. MODEL.json, written next to MODEL, records the training and the model's
     columns for predict, evaluate and report, and is what --json prints.
     """
 
@@ -152,7 +152,7 @@ def tune(
         Path,
         Option(
             metavar="MODEL",
-            help="Model file to write; beside it MODEL.json, and MODEL.py, which trains it again.",
+            help="Model file to write, with MODEL.json, and MODEL.py, which trains it again.",
         ),
         Writes((".json", ".py")),
     ],
@@ -345,7 +345,7 @@ def report(
 def warm_up() -> None:
     """Compile what most trainings call, so that the first gradient of every later process takes half a second.
 
-    Compiled kernels are kept beside the package, or in the folder that the variable NUMBA_CACHE_DIR names. A platform
+    Compiled kernels are kept next to the package, or in the folder that the variable NUMBA_CACHE_DIR names. A platform
     wheel carries them already.
     """
 

@@ -1,7 +1,7 @@
 """What a command reads and writes: declared by `Reads` and `Writes`, and checked before it runs.
 
 No output may be an input or another output, and an existing file is replaced only with ``--overwrite``. Each also holds
-for the files beside it, such as MODEL.json, and through relative paths, symbolic and hard links.
+for the files next to it, such as MODEL.json, and through relative paths, symbolic and hard links.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from lambdaboost._installed import SUFFIXES, TITLES
 
 @dataclass(frozen=True)
 class Reads:
-    """Marks a parameter as a file that is read, and with it the files of these suffixes beside it."""
+    """Marks a parameter as a file that is read, with the files of these suffixes next to it."""
 
     beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks a parameter as a file that is written, and with it the files of these suffixes beside it.
+    """Marks a parameter as a file that is written, with the files of these suffixes next to it.
 
     In one that `resumes`, which may exist, an earlier run goes on.
     """
@@ -35,7 +35,7 @@ class Writes:
     resumes: bool = False
 
 
-# LightGBM's sizes of queries lie beside LETOR text.
+# LightGBM's sizes of queries lie next to LETOR text.
 TABLE = Reads((".query", ".query.gz", ".query.xz", ".query.bz2"))
 MODEL = Reads((".json",))
 PLAIN = Reads()
@@ -73,7 +73,7 @@ class Place:
     kind: Reads | Writes
 
     def files(self) -> Iterator[Path]:
-        """The file and those beside it; sizes of queries are named without a suffix of compression."""
+        """The file and those next to it; sizes of queries are named without a suffix of compression."""
         yield self.path
         names = {self.path.name}
         if isinstance(self.kind, Reads):

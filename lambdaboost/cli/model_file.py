@@ -17,7 +17,7 @@ from lambdaboost.cli.columns import options_of
 from lambdaboost.cli.console import note
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.columns import LABEL
-from lambdaboost.datasets.letor_table import LetorTable
+from lambdaboost.datasets.letor import LetorTable
 from lambdaboost.datasets.tables import Table
 
 

@@ -84,7 +84,7 @@ class InterventionPairs(NamedTuple):
 
     @classmethod
     def of(cls, counts: Counts, impressions: float = 0.0) -> InterventionPairs:
-        """The sets of the documents that have more than so many impressions at both positions; raises without any."""
+        """The pairs of the documents with more than `impressions` impressions at both positions; raises without any."""
         shown = np.flatnonzero(counts.impressions > impressions)
         document = counts.index[shown]
         firsts, seconds = [], []
@@ -181,7 +181,7 @@ def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks
 
     Log r is eliminated: the gradient is that of the likelihood at the best r. The likelihood is concave in (log p,
     log r). Only p r < 1 is enforced: r ≤ 1 would bias the curve where, of few trials, a larger share than p is clicked.
-    Groups without clicks tell nothing and must be left out.
+    Groups without clicks carry no information and must be left out.
     """
     # A rate of 1 everywhere would have no curvature.
     missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)

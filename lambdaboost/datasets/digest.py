@@ -1,4 +1,4 @@
-"""Digests that identify data: of queries with their labels, and of whole data sets."""
+"""What identifies data: a digest of queries with their labels, and the numbers of features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
 
@@ -19,24 +18,6 @@ def digest_of_queries(q: Queries) -> str:
     for name, labels in q.labels.items():
         total.update(name.encode())
         total.update(labels.astype("<f4").tobytes())
-    return total.hexdigest()
-
-
-def digest_of(parts: Iterable[Collection | None]) -> str:
-    """SHA-256 of the features, labels, queries, weights and positions of data sets, in hex."""
-    total = hashlib.sha256()
-    for part in parts:
-        if part is None:
-            continue
-        for column in float_columns(part.features):
-            total.update(column.tobytes())
-        q = part.queries
-        total.update(f"{part.features.shape}".encode())
-        total.update(digest_of_queries(q).encode())
-        if q.weight is not None:
-            total.update(b"weight" + q.weight.tobytes())
-        if q.positions is not None:
-            total.update(f"position {q.position_names}".encode() + q.positions.codes.tobytes())
     return total.hexdigest()
 
 

@@ -62,8 +62,8 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     if not np.isfinite(found).all() or solved.sum() < len(drawn) / 2:
         raise ValueError(
             "the log does not distinguish false clicks from examination: the documents shown at two positions differ "
-            "too little in relevance, or have too few clicks; give more sessions, take() the rows of the first positions, "
-            "or use intervention_harvesting, which assumes no false clicks"
+            "too little in relevance, or have too few clicks; give more sessions, take() the rows of the first "
+            "positions, or use intervention_harvesting, which assumes no false clicks"
         )
     warn_left_out(part, counts)
     alpha, beta = np.ma.masked_all((2, k))

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 
-from experiments.yue2007.slopes import FiniteDifference
 from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost.clicks import PositionBased, Propensities, simulate
 from lambdaboost.datasets.click_models import attraction
@@ -74,12 +73,14 @@ def test_agrees_with_the_definition(k, clip, empty, estimator):
     assert parse(measure.text) == measure
 
 
-def test_without_bias_all_clicks_count_alike():
+def test_a_query_of_which_nothing_was_shown_and_named_positions():
     scores, q = shown()
     flat = ClickDCG(propensities=Propensities([1.0] * 4), empty=NAN).per_query(scores, q)
     assert np.isnan(flat[0]) and not np.isnan(flat[1:]).any()
     np.testing.assert_array_equal(np.nan_to_num(flat), ClickDCG().per_query(scores, q))
-    assert not ClickDCG().reads_positions
+    side = Propensities([0.5, 1.0], names=["side", "top"])
+    q = Queries([0, 0], sizes=[2], clicks=[1, 1], position=["top", "side"])
+    assert ClickDCG(1, side)([0.0, 1.0], q) == 2
 
 
 def test_doubly_robust_equals_ips_where_nothing_is_clipped_or_left_out():
@@ -187,7 +188,7 @@ def test_clipping_and_predictions_lower_the_variance():
 @pytest.mark.parametrize(
     ("error", "message", "arguments"),
     [
-        (TypeError, r"propensities is \[1.0\]: give Propensities", {"propensities": [1.0]}),
+        (TypeError, r"propensities is \(1.0,\): give Propensities", {"propensities": [1.0]}),
         (ValueError, "estimator is 'ipw': give one of ips, snips, dr", {"estimator": "ipw"}),
         (ValueError, "estimator='dr' needs the label source", {"estimator": "dr"}),
         (ValueError, "the others take none", {"model": "rate"}),
@@ -223,12 +224,6 @@ def test_wrong_predictions(rate):
     q = Queries([0, 0], sizes=[2], clicks=[0, 1], rate=rate, position=[1, 2])
     with pytest.raises(ValueError, match=r"rate\[1\] is .*: predictions are probabilities of a click"):
         ClickDCG(propensities=CURVE, estimator="dr", model="rate")([1.0, 0.0], q)
-
-
-def test_propensities_by_name():
-    side = Propensities([0.5, 1.0], names=["side", "top"])
-    q = Queries([0, 0], sizes=[2], clicks=[1, 1], position=["top", "side"])
-    assert ClickDCG(1, side)([0.0, 1.0], q) == 2
 
 
 @BOTH
@@ -277,20 +272,3 @@ def test_a_measure_of_every_round(engine):
     assert measure(ranker, frame, clicks) == pytest.approx(measure(ranker.predict(frame), q))
     with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
         measure(ranker, frame.drop(columns="rank"), clicks)
-
-
-def test_an_objective_of_it_reads_positions():
-    objective = FiniteDifference(ClickDCG(propensities=CURVE))
-    assert objective.reads_positions and objective.sources == ("clicks",)
-    q = Queries([0, 0], sizes=[2], clicks=[0, 1], position=[1, 2])
-    grad, _ = objective.gradient([0.0, 0.0], q)
-    assert grad[1] < 0
-    with pytest.raises(ValueError, match="no positions here"):
-        objective.gradient([0.0, 0.0], Queries([0, 0], sizes=[2], clicks=[0, 1]))
-
-
-def test_the_short_repr_of_a_curve_is_answered_with_its_text():
-    measure = ClickDCG(5, Propensities.power(1, 40))
-    with pytest.raises(ValueError, match=r"or its \.text, such as Propensities have"):
-        parse(f"ClickDCG(5, {measure.propensities!r})")
-    assert parse(f"ClickDCG(5, {measure.propensities.text})") == measure

@@ -17,7 +17,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
     AUC,
-    CNDCG,
     ERR,
     MAP,
     MRR,
@@ -287,38 +286,26 @@ def test_runs_compare_over_the_same_documents():
 # Wrong use
 
 
-def changed(frame, **columns):
-    return frame.assign(**columns)
-
-
 Q1 = Queries([1, 0], sizes=[2])
 WRONG = [
     (lambda: from_run(QRELS, RUN.assign(query_id="other")), ["share no query"]),
     (lambda: from_run(QRELS, RUN.iloc[:0]), ["run 'run' is empty"]),
-    (lambda: from_run(QRELS.iloc[:0], RUN), ["qrels is empty"]),
     (lambda: from_run(QRELS, pd.concat([RUN, RUN])), ["row 4 of run 'run' (query 'q', document 'b') repeats"]),
-    (lambda: from_run(pd.concat([QRELS, QRELS]), RUN), ["row 4 of qrels (query 'q', document 'a') repeats"]),
     (lambda: from_run(QRELS, RUN.assign(score=np.nan)), ["row 0 of run 'run' (query 'q', document 'b') has no score"]),
     (lambda: from_run(QRELS, RUN.assign(score=[1, 2, -np.inf, 1])), ["row 2", "has no finite score", "leave the row"]),
-    (lambda: from_run(QRELS.assign(relevance=[1, np.nan, 1, 1]), RUN), ["row 1 of qrels", "has no relevance"]),
     (lambda: from_run(QRELS, RUN.assign(score="high")), ["score of run 'run' is", "give numbers"]),
     (lambda: from_run(QRELS, RUN.drop(columns="score")), ["run 'run' has no column 'score'", "rename"]),
-    (lambda: from_run(RUN, QRELS), ["qrels has no column 'relevance'"]),
     (lambda: from_run(QRELS, {"q": {"a": 1.0}}), ["run 'run' is a dict", "DataFrame"]),
     (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run 'run' is float64"]),
     (lambda: from_run(QRELS, RUN.assign(doc_id=["a", None, "b", "c"])), ["row 1 of run 'run'", "has no doc_id"]),
-    (lambda: CNDCG()(*from_run(QRELS, RUN)), ["no label source 'clicks'"]),
     (lambda: from_runs(QRELS, {}), ["runs is a dict", "at least one"]),
     (lambda: to_run([1.0], Q1), ["scores has shape (1,)"]),
     (lambda: to_run([1.0, np.nan], Q1), ["scores[1] is nan"]),
-    (lambda: to_run([1.0, np.inf], Q1), ["scores[1] is inf"]),
-    (lambda: to_run([-np.inf, np.nan], Q1), ["scores[1] is nan"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a"]), ["documents has shape (1,)"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is a list"]),
     (lambda: to_qrels(Q1, source="clicks"), ["no label source 'clicks'"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
-    (lambda: NDCG()(["high", "low"], Q1), ["scores must be numbers"]),
 ]  # fmt: skip
 
 

@@ -153,23 +153,18 @@ def test_every_measure_is_in_the_table():
         (MAP(threshold=2), 1 / 2),
         (MAP(1), 1 / 1 / 1),
         (MAP(2), (1 / 1 + 2 / 2) / 2),
-        (MAP(3), (1 / 1 + 2 / 2) / 3),
-        (MAP(12), (1 / 1 + 2 / 2 + 3 / 4) / 3),
         (MAP(1, threshold=2), 0.0),
         (MRR(), 1 / 1),
         (MRR(threshold=3), 1 / 2),
         (MRR(1, threshold=3), 0.0),
         (ERR(2), 1 / 16 + (1 - 1 / 16) * 7 / 16 / 2),
         (WTA(), 1.0),
-        (WTA(threshold=2), 0.0),
         (Precision(3), 2 / 3),
         (Precision(8), 3 / 8),
         (Recall(2), 2 / 3),
-        (Recall(8), 1.0),
         # 3 above 1, 0 and 1; the two 1s above 0; one of the 1s above 3 and 0 above 1 are wrong
         (PairAccuracy(), 3 / 5),
         (AUC(), 2 / 3),
-        (AUC(threshold=2), 2 / 3),
         (BPref(), (1 + 1 + (1 - 1 / 1)) / 3),
         (KendallTau(), (2 - 3) / (2 + 3)),
         # ranks from their mean: scores 3/2, 1/2, −1/2, −3/2; grades 0, 3/2, −3/2, 0; clicks −1, 3/2, −1, 1/2
@@ -186,13 +181,6 @@ def test_every_measure_is_in_the_table():
 def test_golden(measure, expected):
     q = one_query(1, 3, 0, 1, clicks=[0.0, 0.5, 0.0, 0.25])
     assert measure(DOWN[:4], q) == pytest.approx(expected, abs=1e-15)
-
-
-def test_ndcg_by_hand():
-    # grades 3, 2, 3, 0, 1, 2 in rank order
-    dcg = 7 + 3 / log2(3) + 7 / log2(4) + 0 + 1 / log2(6) + 3 / log2(7)
-    ideal = 7 + 7 / log2(3) + 3 / log2(4) + 3 / log2(5) + 1 / log2(6)
-    assert NDCG()(DOWN[:6], one_query(3, 2, 3, 0, 1, 2)) == pytest.approx(dcg / ideal, abs=1e-15)
 
 
 @pytest.mark.parametrize("measure", ALL, ids=repr)
@@ -340,20 +328,10 @@ def test_pearson_of_scores_whose_squares_no_float_holds(scale):
 
 
 @every_measure
-def test_repr_reads_back(measure):
-    again = parse(repr(measure))
-    assert again == measure and repr(again) == repr(measure) and hash(again) == hash(measure)
-
-
-@every_measure
-def test_values_pickle_and_are_their_own_copy(measure):
-    again = pickle.loads(pickle.dumps(measure))
-    assert again == measure and hash(again) == hash(measure)
+def test_measures_are_values(measure):
+    for again in (parse(repr(measure)), pickle.loads(pickle.dumps(measure))):
+        assert again == measure and repr(again) == repr(measure) and hash(again) == hash(measure)
     assert copy.copy(measure) is measure and copy.deepcopy(measure) is measure
-
-
-@every_measure
-def test_measures_do_not_change(measure):
     with pytest.raises(AttributeError):
         measure.empty = 0.5
 
@@ -363,25 +341,8 @@ def test_equality():
     assert NDCG() != CNDCG() and NDCG(3) != NDCG(4) and NDCG(empty=nan) != NDCG()
     assert NDCG(empty=nan) == NDCG(empty=float("nan")) == NDCG(empty=np.float32("nan"))
     assert MAP(threshold=2) == MAP(threshold=2.0) and NDCG(np.int64(3)) == NDCG(3)
-    assert NDCG(gain=[0, 1]) == NDCG(gain=(0.0, 1.0))
-
-
-@pytest.mark.parametrize(
-    "measure, text",
-    [
-        (NDCG(), "NDCG()"),
-        (NDCG(3), "NDCG(k=3)"),
-        (NDCG(3, empty=1), "NDCG(k=3, empty=1.0)"),
-        (NDCG(empty=nan), "NDCG(empty=float('nan'))"),
-        (NDCG(gain="linear"), "NDCG(gain='linear')"),
-        (NDCG(gain=(0, 1)), "NDCG(gain=(0.0, 1.0))"),
-        (CNDCG(scale=4.0), "CNDCG()"),
-        (Precision(5), "Precision(k=5)"),
-        (MAP(threshold=0.5), "MAP(threshold=0.5)"),
-    ],
-)
-def test_repr(measure, text):
-    assert repr(measure) == text
+    assert repr(NDCG(gain=[0, 1])) == repr(NDCG(gain=(0.0, 1.0))) == "NDCG(gain=(0.0, 1.0))"
+    assert repr(NDCG(3, empty=1)) == "NDCG(k=3, empty=1.0)" and repr(Precision(5)) == "Precision(k=5)"
 
 
 @every_measure
@@ -446,10 +407,7 @@ def test_twenty_thousand_documents(measure):
 
 def test_real_valued_and_high_grades():
     q = one_query(0.5, 40.25, 700.0)
-    expected = (2**0.5 - 1 + (2**40.25 - 1) / log2(3) + (2.0**700 - 1) / 2) / (
-        2.0**700 - 1 + (2**40.25 - 1) / log2(3) + (2**0.5 - 1) / 2
-    )
-    assert NDCG()(DOWN[:3], q) == pytest.approx(expected, rel=1e-14)
+    assert_allclose(NDCG().per_query(DOWN[:3], q), naive.per_query(NDCG(), DOWN[:3], q), rtol=1e-14)
     assert MAP(threshold=0.7)(DOWN[:2], one_query(0.1, 0.7)) == 1 / 2  # 0.7 as a float32 is below 0.7
 
 
@@ -484,12 +442,8 @@ def test_mean_is_weighted_and_leaves_nan_out():
     ("make", "says"),
     [
         (lambda: NDCG(0), "k is 0"),
-        (lambda: NDCG(2.5), "k is 2.5"),
         (lambda: NDCG(True), "k is True"),
-        (lambda: NDCG("3"), "k is '3'"),
         (lambda: NDCG(gain="exp"), "gain is 'exp'"),
-        (lambda: NDCG(gain=7), "gain is 7"),
-        (lambda: NDCG(gain=()), "gain is ()"),
         (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
         (lambda: NDCG(gain=(0, 3, 1)), "the gain of grade 2 is less than that of grade 1"),
         (lambda: NDCG(10**30), f"k is {10**30}, expected at most 2147483647"),
@@ -497,16 +451,11 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: NDCG(empty=float("inf")), "empty is inf"),
         (lambda: CNDCG(scale=0), "scale is 0"),
         (lambda: CNDCG(scale=1024), "scale is 1024"),
-        (lambda: CNDCG(scale="4"), "scale is '4'"),
         (lambda: CNDCG(source=3), "source is 3"),
-        (lambda: KendallTau(source=None), "source is None"),
         (lambda: MAP(k=0), "k is 0"),
         (lambda: MAP(threshold=0), "threshold is 0"),
         (lambda: MAP(threshold=nan), "threshold is nan"),
-        (lambda: MRR(threshold="1"), "threshold is '1'"),
-        (lambda: ERR(max_grade=0), "max_grade is 0"),
         (lambda: ERR(max_grade=2000), "max_grade is 2000"),
-        (lambda: Precision(0), "k is 0"),
         (lambda: Precision(None), "k is None"),
         (lambda: Recall(-1), "k is -1"),
         (lambda: NDCG()([1.0, 2.0], one_query(1)), "scores has shape (2,)"),
@@ -516,17 +465,13 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: NDCG()([1.0, 1.0], one_query(3, 1024)), "relevance[1] is 1024"),
         (lambda: NDCG().normalized_gains(one_query(0, *[1023.5] * 5)), "relevance[1] is 1023.5"),
         (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 2)), "relevance[1] is 2"),
-        (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 0.5)), "relevance[1] is 0.5"),
         (lambda: CNDCG()([1.0, 1.0], one_query(1, 0, clicks=[0.0, 1.5])), "clicks[1] is 1.5"),
         (lambda: CNDCG()([1.0], one_query(1)), "no label source 'clicks'"),
         (lambda: KendallTau("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
-        (lambda: Spearman("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
         (lambda: Spearman(source=1), "source is 1"),
-        (lambda: Pearson(source=None), "source is None"),
         (lambda: Pearson()([1.0, -np.inf], one_query(1, 0)), "scores[1] is -inf"),
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
-        (lambda: parse(""), "cannot read ''"),
         (lambda: parse("nDGC"), "choose among AUC, BPref, CNDCG"),
         (lambda: parse("NDCG(kk=3)"), "the form is NDCG(k=None, gain='exponential', *, empty=0.0)"),
         (lambda: parse("Precision"), "missing a required argument: 'k'"),
@@ -535,8 +480,6 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: parse("NDCG(**{})"), "only known values"),
         (lambda: parse("NDCG(*(3,))"), "cannot read '*(3,)'"),
         (lambda: parse("__import__('os').getcwd()"), "only known values"),
-        (lambda: parse("__import__('os')"), "'__import__' is unknown"),
-        (lambda: parse("3"), "'3' is not a measure"),
         (lambda: parse("(" * 50 + ")" * 50), "only known values|is not a measure"),
         (lambda: parse("-" * 100_000 + "1"), "cannot read"),
         (lambda: parse("ndgc@10"), "'ndgc' is unknown (did you mean NDCG?); choose among"),

@@ -3,21 +3,19 @@
 import json
 import os
 
+import naive_measures
 import numpy as np
 import on_lightgbm
 import on_xgboost
 import pandas as pd
 import pytest
 import xgboost as xgb
-from naive_measures import instance
 from rules import RULES
-from scipy import stats
 
 from lambdaboost import (
     NDCG,
     Blend,
     GradientStep,
-    KendallTau,
     LambdaRank,
     ListMLE,
     PairAccuracy,
@@ -59,27 +57,16 @@ REFUSED = r"^(relevance|clicks|fresh)\[\d+\] is -.*: labels must be ≥ 0, excep
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures_of_gains_refuse_them_and_those_of_the_order_do_not(name):
-    measure = instance(MEASURES[name])
+    measure = naive_measures.instance(MEASURES[name])
     assert measure.allows_negative == (name in ("Spearman", "Pearson", "PairAccuracy", "KendallTau"))
     if measure.allows_negative:
-        assert np.isfinite(measure.per_query(SCORES, Q)).all()
+        expected = naive_measures.per_query(measure, SCORES, Q)
+        np.testing.assert_allclose(measure.per_query(SCORES, Q), expected, atol=1e-12)
     else:
         with pytest.raises(ValueError, match=REFUSED):
             measure.per_query(SCORES, Q)
         with pytest.raises(ValueError, match=REFUSED):  # also where nothing was asked of these queries before
             measure(SCORES, Queries(RETURNS, sizes=SIZES, clicks=RETURNS))
-
-
-def test_their_correlations_are_those_of_scipy():
-    dates = [slice(at, at + ROWS) for at in range(0, ROWS * DATES, ROWS)]
-    for measure, theirs in (
-        (Spearman(), stats.spearmanr),
-        (Pearson(), stats.pearsonr),
-        (KendallTau(), stats.kendalltau),
-    ):
-        expected = [theirs(SCORES[date], RETURNS[date]).statistic for date in dates]
-        np.testing.assert_allclose(measure.per_query(SCORES, Q), expected, atol=1e-6)
-    assert PairAccuracy()(SCORES, Q) == PairAccuracy()(SCORES, SHIFTED)
 
 
 @pytest.mark.parametrize("objective", OF_ORDER, ids=repr)

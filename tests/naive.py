@@ -35,7 +35,7 @@ def click_gain(c):
 
 
 def ideal_dcg(gains, k=None):
-    return naive_measures.dcg(sorted(gains, reverse=True), k)
+    return naive_measures.dcg(np.sort(gains)[::-1], k)
 
 
 def swap_ndcg(gains, r, i, j, k=None):
@@ -64,7 +64,7 @@ def swap(measure, scores, labels, i, j):
 
 @lru_cache(100_000)
 def _measured(measure, scores, labels):
-    return naive_measures.NAIVE[type(measure)](measure, scores, labels)
+    return naive_measures.of_list(measure, scores, labels)
 
 
 def sigmoid(x):

@@ -1,17 +1,21 @@
-"""Every measure from its definition, in float64, in loops: slow, and meant to be seen to be right.
+"""Every measure by its definition, in float64 NumPy: slow, and meant to be seen to be right.
 
-A function here takes the measure, the scores and the labels of one query and gives NaN where it is undefined.
+A definition takes the measure, labels in rank order along the last axis, and their scores; it gives one value for each
+list, NaN where the measure is undefined. `of_ranking` calls it for lists that are ranked already, such as all swaps of
+one ranking, `of_list` for scores and labels in any order, `per_query` for `Queries`.
 """
 
-from math import fsum, isnan, log2, nan, sqrt
+from dataclasses import MISSING, fields
 
 import numpy as np
+from scipy.stats import rankdata
 
 from lambdaboost.evaluation import (
     AUC,
     CNDCG,
     ERR,
     MAP,
+    MEASURES,
     MRR,
     NDCG,
     WTA,
@@ -25,156 +29,142 @@ from lambdaboost.evaluation import (
     Spearman,
 )
 
+REQUIRED = {"int": 3, "float": 0.5, "str": "clicks"}  # values of fields without a default, by their type
 
-def ranked(scores, labels):
-    """The labels from the highest score down, ties in input order."""
-    return [float(labels[i]) for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i))]
+
+def instance(cls, **given):
+    """A measure of a class: defaults where it has some, and a value of the right type where it has none."""
+    missing = [f for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    return cls(**{f.name: REQUIRED[getattr(f.type, "__name__", f.type)] for f in missing} | given)
+
+
+def instances(**given):
+    """A measure of every class."""
+    return [instance(cls, **given) for cls in MEASURES.values()]
+
+
+# Definitions
 
 
 def relevant(measure, labels):
     """Whether each label reaches the threshold; a missing one does not."""
-    return [not isnan(l) and l >= float(np.float32(measure.threshold)) for l in labels]
+    return labels >= np.float32(measure.threshold)
 
 
-def gain(measure, l):
-    if isnan(l):
-        return 0.0
+def where(defined, values):
+    """The values where they are defined, else NaN."""
+    return np.where(defined, values, np.nan)
+
+
+def gain(measure, labels):
     if isinstance(measure, CNDCG):
-        return 2.0 ** (measure.scale * l) - 1
+        return np.nan_to_num(2.0 ** (measure.scale * labels) - 1)
     if measure.gain == "exponential":
-        return 2.0**l - 1
+        return np.nan_to_num(2.0**labels - 1)
     if measure.gain == "linear":
-        return l
-    return measure.gain[int(l)]
+        return np.nan_to_num(labels)
+    return np.where(np.isnan(labels), 0.0, np.take(measure.gain, np.nan_to_num(labels).astype(int)))
 
 
 def dcg(gains, k):
-    return sum(g / log2(1 + r) for r, g in enumerate(gains, start=1) if k is None or r <= k)
+    return (gains / np.log2(1.0 + ranks(gains)))[..., :k].sum(axis=-1)
 
 
-def ndcg(measure, scores, labels):
-    gains = [gain(measure, l) for l in ranked(scores, labels)]
-    ideal = dcg(sorted(gains, reverse=True), measure.k)
-    return dcg(gains, measure.k) / ideal if ideal > 0 else nan
+def ranks(labels):
+    return np.arange(1, labels.shape[-1] + 1)
 
 
-def average_precision(measure, scores, labels):
-    hits = relevant(measure, ranked(scores, labels))
-    if True not in hits:
-        return nan
-    k = len(hits) if measure.k is None else min(measure.k, len(hits))
-    return sum(sum(hits[:r]) / r for r in range(1, k + 1) if hits[r - 1]) / min(sum(hits), k)
+def ndcg(measure, labels, scores):
+    gains = gain(measure, labels)
+    return dcg(gains, measure.k) / dcg(-np.sort(-gains, axis=-1), measure.k)
 
 
-def reciprocal_rank(measure, scores, labels):
-    hits = relevant(measure, ranked(scores, labels))
-    if True not in hits:
-        return nan
-    r = hits.index(True) + 1
-    return 1 / r if measure.k is None or r <= measure.k else 0.0
+def average_precision(measure, labels, scores):
+    hits = relevant(measure, labels)
+    precisions = hits * np.cumsum(hits, axis=-1) / ranks(labels)
+    return precisions[..., : measure.k].sum(axis=-1) / np.minimum(hits.sum(axis=-1), measure.k or np.inf)
 
 
-def expected_reciprocal_rank(measure, scores, labels):
-    satisfaction = [
-        0.0 if isnan(l) else (2.0**l - 1) / 2.0**measure.max_grade for l in ranked(scores, labels)
+def reciprocal_rank(measure, labels, scores):
+    hits = relevant(measure, labels)
+    return where(hits.any(axis=-1), (hits / ranks(labels))[..., : measure.k].max(axis=-1))
+
+
+def expected_reciprocal_rank(measure, labels, scores):
+    satisfies = np.nan_to_num(2.0**labels - 1) / 2.0**measure.max_grade
+    still_reading = np.cumprod(1 - satisfies, axis=-1)[..., :-1]
+    still_reading = np.concatenate([np.ones_like(labels[..., :1]), still_reading], axis=-1)
+    total = (still_reading * satisfies / ranks(labels))[..., : measure.k].sum(axis=-1)
+    return where(satisfies.any(axis=-1), total)
+
+
+def winner(measure, labels, scores):
+    hits = relevant(measure, labels)
+    return where(hits.any(axis=-1), hits[..., 0])
+
+
+def precision(measure, labels, scores):
+    hits = relevant(measure, labels)
+    return where(hits.any(axis=-1), hits[..., : measure.k].sum(axis=-1) / measure.k)
+
+
+def recall(measure, labels, scores):
+    hits = relevant(measure, labels)
+    return hits[..., : measure.k].sum(axis=-1) / hits.sum(axis=-1)
+
+
+def right_and_wrong_pairs(labels):
+    """The pairs (i, j) with the label of i above that of j, both known, by the order of their ranks."""
+    above = labels[..., :, None] > labels[..., None, :]
+    return np.triu(above).sum(axis=(-2, -1)), np.tril(above).sum(axis=(-2, -1))
+
+
+def pair_accuracy(measure, labels, scores):
+    right, wrong = right_and_wrong_pairs(labels)
+    return right / (right + wrong)
+
+
+def kendall_tau(measure, labels, scores):
+    right, wrong = right_and_wrong_pairs(labels)
+    return (right - wrong) / (right + wrong)
+
+
+def auc(measure, labels, scores):
+    return pair_accuracy(measure, where(~np.isnan(labels), relevant(measure, labels)), scores)
+
+
+def bpref(measure, labels, scores):
+    hits, others = relevant(measure, labels), labels < np.float32(measure.threshold)
+    n, n_others = hits.sum(axis=-1, keepdims=True), others.sum(axis=-1, keepdims=True)
+    above = np.cumsum(others, axis=-1)
+    terms = np.where(above > 0, 1 - np.minimum(above, n) / np.minimum(n_others, n), 1.0)
+    return (hits * terms).sum(axis=-1) / n[..., 0]
+
+
+def pearson(measure, labels, scores):
+    """Of documents with a label, from the deviations from the means; undefined where either is the same for all."""
+    there = ~np.isnan(labels)
+    differ = [
+        np.max(x, axis=-1, where=there, initial=-np.inf) > np.min(x, axis=-1, where=there, initial=np.inf)
+        for x in (labels, scores)
     ]
-    if max(satisfaction) == 0:
-        return nan
-    total = 0.0
-    for r in range(1, len(satisfaction) + 1):
-        still_reading = 1.0
-        for i in range(1, r):
-            still_reading *= 1 - satisfaction[i - 1]
-        if measure.k is None or r <= measure.k:
-            total += still_reading * satisfaction[r - 1] / r
-    return total
+    x, y = (np.where(there, values, 0).astype(np.longdouble) for values in (scores, labels))
+    n = there.sum(axis=-1, keepdims=True)
+    dx, dy = ((v - v.sum(axis=-1, keepdims=True) / n) * there for v in (x, y))
+    covariance = (dx * dy).sum(axis=-1)
+    return where(differ[0] & differ[1], covariance / np.sqrt((dx**2).sum(axis=-1) * (dy**2).sum(axis=-1)))
 
 
-def winner(measure, scores, labels):
-    hits = relevant(measure, ranked(scores, labels))
-    return float(hits[0]) if True in hits else nan
+def spearman(measure, labels, scores):
+    """Pearson's correlation of the ranks, ties averaged."""
+    known = where(~np.isnan(labels), scores)
+    of_labels, of_scores = (rankdata(x, axis=-1, nan_policy="omit") for x in (labels, known))
+    return pearson(measure, of_labels, of_scores)
 
 
-def precision(measure, scores, labels):
-    hits = relevant(measure, ranked(scores, labels))
-    return sum(hits[: measure.k]) / measure.k if True in hits else nan
-
-
-def recall(measure, scores, labels):
-    hits = relevant(measure, ranked(scores, labels))
-    return sum(hits[: measure.k]) / sum(hits) if True in hits else nan
-
-
-def share_of_pairs(ranked_labels):
-    """Right pairs over pairs: all (i, j) with the label of i above that of j, both known."""
-    ranks = range(len(ranked_labels))
-    pairs = [(i, j) for i in ranks for j in ranks if ranked_labels[i] > ranked_labels[j]]
-    return sum(i < j for i, j in pairs) / len(pairs) if pairs else nan
-
-
-def pair_accuracy(measure, scores, labels):
-    return share_of_pairs(ranked(scores, labels))
-
-
-def kendall_tau(measure, scores, labels):
-    """By its counts: right and wrong pairs."""
-    order = [l for l in ranked(scores, labels) if not isnan(l)]
-    pairs = [(order[i], order[j]) for i in range(len(order)) for j in range(i + 1, len(order))]
-    right, wrong = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    return (right - wrong) / (right + wrong) if right + wrong else nan
-
-
-def auc(measure, scores, labels):
-    order = ranked(scores, labels)
-    return share_of_pairs(
-        [nan if isnan(l) else float(hit) for l, hit in zip(order, relevant(measure, order), strict=True)]
-    )
-
-
-def bpref(measure, scores, labels):
-    order = [l for l in ranked(scores, labels) if not isnan(l)]
-    hits = relevant(measure, order)
-    n, others = sum(hits), len(hits) - sum(hits)
-    if n == 0:
-        return nan
-    total = 0.0
-    for r in range(len(hits)):
-        if hits[r]:
-            above = sum(not hit for hit in hits[:r])
-            total += 1 - min(above, n) / min(others, n) if above else 1
-    return total / n
-
-
-def correlation(x, y):
-    """Pearson's, from the deviations from the means."""
-    if len(set(x)) < 2 or len(set(y)) < 2:
-        return nan
-    dx, dy = ([v - fsum(values) / len(values) for v in values] for values in (x, y))
-    above = fsum(a * b for a, b in zip(dx, dy, strict=True))
-    return above / sqrt(fsum(a * a for a in dx) * fsum(b * b for b in dy))
-
-
-def average_ranks(values):
-    """From 1, for the lowest; ties share the mean of their ranks."""
-    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
-
-
-def labelled(scores, labels):
-    there = [i for i in range(len(labels)) if not isnan(labels[i])]
-    return [scores[i] for i in there], [labels[i] for i in there]
-
-
-def pearson(measure, scores, labels):
-    return correlation(*labelled(scores, labels))
-
-
-def spearman(measure, scores, labels):
-    return correlation(*map(average_ranks, labelled(scores, labels)))
-
-
-def click_dcg(measure, scores, labels):
+def click_dcg(measure, labels, scores):
     """Without propensities, which tests/test_click_dcg.py adds."""
-    return dcg([0.0 if isnan(l) else l for l in ranked(scores, labels)], measure.k)
+    return dcg(np.nan_to_num(labels), measure.k)
 
 
 NAIVE = {
@@ -196,11 +186,23 @@ NAIVE = {
 }
 
 
+def of_ranking(measure, labels, scores=None):
+    """The value of labels in rank order, best first, along the last axis; `scores` matter to few measures."""
+    labels = np.asarray(labels, dtype=np.float64)
+    scores = -np.arange(labels.shape[-1]) if scores is None else np.asarray(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return NAIVE[type(measure)](measure, labels, np.broadcast_to(scores, labels.shape))
+
+
+def of_list(measure, scores, labels):
+    """The value of one list, ties in input order."""
+    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+    return float(of_ranking(measure, np.asarray(labels)[order], np.asarray(scores)[order]))
+
+
 def per_query(measure, scores, q):
     """What ``measure.per_query(scores, q)`` ought to be."""
-    labels, one = q.source(measure.source), NAIVE[type(measure)]
-    values = []
-    for a, b in zip(q.offsets[:-1], q.offsets[1:], strict=True):
-        figure = one(measure, list(map(float, scores[a:b])), list(map(float, labels[a:b])))
-        values.append(measure.empty if isnan(figure) else figure)
-    return np.array(values)
+    labels = q.source(measure.source, allow_negative=measure.allows_negative)
+    lists = [slice(a, b) for a, b in zip(q.offsets[:-1], q.offsets[1:], strict=True)]
+    values = np.array([of_list(measure, np.asarray(scores)[rows], labels[rows]) for rows in lists])
+    return np.where(np.isnan(values), measure.empty, values)

@@ -1,7 +1,7 @@
 """One row for every objective: its value, and its slow reference for one query. Add a row with every new objective."""
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 
 import drawn
 import naive
@@ -65,15 +65,6 @@ class Whole(Rule):
     """An objective that depends on all queries together: (scores, queries, round) -> λ, μ of all documents."""
 
     reference: Callable[[np.ndarray, Queries, int], Pair]
-
-
-ARGUMENTS = {"k": 3}  # of fields without a default
-
-
-def an_instance(cls, **given):
-    """A value of a class, which may have fields without a default: with `given` fields, or those of `ARGUMENTS`."""
-    needed = {field.name: ARGUMENTS[field.name] for field in fields(cls) if field.default is MISSING}
-    return cls(**needed | given)
 
 
 SHORTER = 70  # characters of an id

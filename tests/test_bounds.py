@@ -9,7 +9,7 @@ import naive_measures
 import numba
 import numpy as np
 import pytest
-from rules import CURVE, RULES, an_instance
+from rules import CURVE, RULES
 
 from lambdaboost import (
     CNDCG,
@@ -71,9 +71,9 @@ def test_without_any_level(objective):
         np.testing.assert_array_equal(figures, 0)
 
 
-CUT = [cls for cls in MEASURES.values() if "k" in cls.__dataclass_fields__]
-EACH = [an_instance(cls) for cls in MEASURES.values() if cls not in CUT]
-EACH += [an_instance(cls, k=k) for cls in CUT for k in drawn.EDGES]
+CUT = [measure for measure in MEASURES.values() if "k" in measure.__dataclass_fields__]
+EACH = [naive_measures.instance(measure) for measure in MEASURES.values() if measure not in CUT]
+EACH += [naive_measures.instance(measure, k=k) for measure in CUT for k in drawn.EDGES]
 
 
 @pytest.mark.parametrize("measure", EACH, ids=repr)

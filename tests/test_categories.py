@@ -288,12 +288,12 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
 
 MISTAKES = [
     (["--categorical", "price,market"], "column 'price' of "),
-    (["--categorical", "markt"], "--categorical: "),
-    (["--categorical", "y"], "--label: column 'y' is given twice"),
-    (["--categorical", "market", "--drop", "market"], "--drop: column 'market' is given twice"),
+    (["--categorical", "markt"], "categorical: "),
+    (["--categorical", "y"], "label: column 'y' is given twice"),
+    (["--categorical", "market", "--drop", "market"], "drop: column 'market' is given twice"),
     ([], "column 'market' is 'zz' in row 1 of "),
-    (["--categorical", "market", "--weight", "w"], "--weight: column 'w' is given twice"),
-    (["--categorical", "market", "--document", "nom"], "--document: "),
+    (["--categorical", "market", "--weight", "w"], "weight: column 'w' is given twice"),
+    (["--categorical", "market", "--document", "nom"], "document: "),
 ]
 
 
@@ -310,7 +310,7 @@ def test_letor_text_has_no_categories(capsys, tmp_path):
     (tmp_path / "t.txt").write_text("1 qid:1 1:3 2:1\n0 qid:1 1:2 2:0\n")
     for option in ("--categorical", "--document"):
         code, _, err = call(capsys, "train", tmp_path / "t.txt", option, "2", "--out", tmp_path / "m")
-        assert code == 1 and f"{option}" in err and "is LETOR text" in err
+        assert code == 1 and option.strip("-") in err and "is LETOR text" in err
 
 
 @pytest.mark.parametrize("engine", ENGINES)

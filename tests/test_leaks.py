@@ -133,7 +133,7 @@ def test_what_tells_the_bookings_is_found_under_grades_of_clicks_and_bookings(se
     assert leak.feature == "feature 'click_bool'"
     with pytest.warns(UserWarning, match="booking") as warned:
         RANKERS["lightgbm"].fit(frame, q.relevance, group=q.sizes)
-    assert len([one for one in warned if "tells which documents" in str(one.message)]) == 2
+    assert len([one for one in warned if "reveals which documents" in str(one.message)]) == 2
 
 
 def test_errors_are_not_hidden(monkeypatch):

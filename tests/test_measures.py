@@ -136,6 +136,7 @@ def test_the_engines_and_ir_measures_names_are_understood(name, measure):
 
 def test_every_measure_is_in_the_table():
     assert {type(m) for m in ALL} == set(MEASURES.values()) == set(naive.NAIVE)
+    assert [type(m) for m in naive.instances()] == list(MEASURES.values())
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
+from naive_measures import instance
 from odd import SHARES
-from rules import an_instance
 
 from lambdaboost import (
     ERR,
@@ -29,7 +29,7 @@ from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights
 
 N = 131  # tiles, and not a multiple of anything
-EACH = [an_instance(cls) for cls in SWAPS]
+EACH = [instance(cls) for cls in SWAPS]
 CUT = [MAP(k=12), MAP(k=70, threshold=2), MRR(k=40, threshold=4), ERR(k=10), Precision(k=50), NDCG(k=9)]
 
 

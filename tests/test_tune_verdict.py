@@ -11,7 +11,7 @@ from lambdaboost.tuning.candidates import given_candidates, weighted
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.training import AROUND, DEFAULT, OBJECTIVES, TREES, Setting, Trial
 from lambdaboost.tuning.trees import STARTS
-from lambdaboost.tuning.verdict import HOLM, best_of, compare, describe, interval, shrunken
+from lambdaboost.tuning.verdict import HOLM, SAID, best_of, compare, describe, interval, shrunken
 
 pytest.importorskip("optuna")
 N = 300
@@ -79,10 +79,10 @@ def test_an_objective_on_small_trees_is_not_compared_with_another_on_large_ones(
     frame, verdict, _ = search(request(), 0, -0.03, [0.03] * 4, dict.fromkeys(NAMES, 0.03)).result()
     row = frame[(frame.question == "objective") & (frame.system == "rank_xendcg")].iloc[0]
     assert row.baseline == "lambdarank" and row[HOLM] > 0.05 and abs(row.difference) < 0.02
-    said = bullet(verdict, f"Objective, on the same trees: {LEVEL} from lambdarank: ")
-    assert "rank_xendcg NDCG(k=10) " in said and "worse" not in verdict
+    said = bullet(verdict, f"Objective, on the same trees: {LEVEL} from lambdarank in NDCG(k=10): ")
+    assert "rank_xendcg +" in said and "worse" not in verdict
     assert not [line for line in verdict.splitlines() if "rank_xendcg" in line and "better" in line]
-    trees = "Trees: lambdarank vs. lambdarank with LightGBM's default parameters: NDCG(k=10) +0.0"
+    trees = "Trees: lambdarank on the best trees vs. lambdarank with LightGBM's default parameters: NDCG(k=10) +0.0"
     assert bullet(verdict, trees).endswith(", better.")
 
 
@@ -123,12 +123,13 @@ def test_every_phrase_is_that_of_scipys_test(seed):
     by_name = {one.setting.candidate: one for one in drawn.trials if one.setting.phase == OBJECTIVES}
     by_name["LambdaRank()"] = best = drawn.best_trees()
     default, base = drawn.trials[0], by_name["lambdarank"]
-    naive = {("trees", "lambdarank"): (base, default, 4, 1)}
+    searched = len(drawn.trials) - 1
+    naive = {("trees", "lambdarank"): (base, default, searched if base is chosen else 4, 1)}
     naive |= {("objective", name): (by_name[name], base, 1, 1) for name in NAMES[1:]}
     naive["objective", "LambdaRank()"] = best, base, 4, 1  # the highest of four trees
     naive["label", GRADED] = by_name[GRADED], best, 1, 4
     if chosen is not default:
-        naive["choice", chosen.setting.candidate] = chosen, default, len(drawn.trials) - 1, 1
+        naive["choice", chosen.setting.candidate] = chosen, default, searched, 1
     found = {(row.question, row.system): row for _, row in frame.iterrows()}
     if chosen.setting.phase == TREES and chosen is not best:
         found.pop(("further settings", "LambdaRank()"))
@@ -144,16 +145,16 @@ def test_every_phrase_is_that_of_scipys_test(seed):
     adjusted = 0.0
     for at, (value, key) in enumerate(several):
         p[key] = adjusted = max(adjusted, min(1.0, (len(several) - at) * value))
-    titles = {"objective": "Objective, on the same trees", "label": "Further label, on the same trees"}
     for key, row in found.items():
         assert row[HOLM] == pytest.approx(p[key])
-        title = titles.get(key[0], key[0].capitalize())
         word = LEVEL if p[key] >= 0.05 else "better" if row.difference > 0 else "worse"
-        effect = f"NDCG(k=10) {row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f}; p = {row[HOLM]:.2g})"
+        effect = f"{row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f}; p = {row[HOLM]:.2g})"
         if key[0] == "objective" and word == LEVEL and key[1] != chosen.setting.candidate:
-            assert f"{key[1]} {effect}" in bullet(verdict, f"{title}: {LEVEL} from lambdarank: ")
+            start = f"Objective, on the same trees: {LEVEL} from lambdarank in NDCG(k=10): "
+            assert f"{key[1]} {effect}" in bullet(verdict, start)
         else:
-            assert f"- {title}: {key[1]} vs. {row.baseline}: {effect}, {word}." in verdict.splitlines()
+            title = SAID[key[0]].format(system=key[1], baseline=row.baseline)
+            assert f"- {title}: NDCG(k=10) {effect}, {word}." in verdict.splitlines()
 
 
 def test_of_equal_settings_few_searches_claim_anything():
@@ -190,7 +191,7 @@ def test_what_is_missing_is_said():
     assert "- Failed: rank_xendcg: RuntimeError: no.\n" in verdict
     assert f"- Not reached within the budget: ListNet(), {GRADED}.\n" in verdict
     assert "- Positions: no candidate reads them" in verdict
-    assert f"- Measured by 5-fold cross-validation over the {N} queries of train; " in verdict
+    assert f"- Measured by 5-fold cross-validation over the {N} queries of train, " in verdict
     alone = Drawn(asked).add("lambdarank", DEFAULT, 0.0).result()[1]
     assert alone.startswith("- Choice: lambdarank with LightGBM's default parameters.\n")
 

@@ -14,16 +14,9 @@ from lambdaboost.datasets import Collection, click_rate
 
 Scale = Callable[[NDArray[np.float64], Queries], NDArray[np.float64]]
 
-
-def _over_largest(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-    largest = np.fmax.reduceat(values, q.offsets[:-1])  # fmax ignores NaN
-    return values / np.where(largest > 0, largest, 1.0)[q.query_of_row]
-
-
 # How a column is converted to labels in [0, 1], and its description in reports.
 SCALES: dict[str, tuple[Scale, str]] = {
     "rate": (click_rate, "log1p(count) / largest log1p(count) of the query"),
-    "max": (_over_largest, "value / largest value of the query"),
     "percent": (lambda values, q: values / 100, "value / 100"),
     "unit": (lambda values, q: values, "the value, which is in [0, 1]"),
 }
@@ -82,8 +75,5 @@ class Clicks:
             raise ValueError(f"--clicks {self} of {where}: {error}") from None
         highest = np.nanmax(made.queries.labels[self.name], initial=0.0)
         if highest > 1:
-            raise ValueError(
-                f"--clicks {self} of {where}: labels run to {highest:g}, CNDCG needs [0, 1]; choose another scale, "
-                f"such as --clicks {self.name}={self.column}:rate for counts"
-            )
+            raise ValueError(f"--clicks {self} of {where}: labels run to {highest:g}, CNDCG needs [0, 1]")
         return made

@@ -68,7 +68,7 @@ class Columns:
     query : str
         The query of each row: whole numbers, strings, …
     label : str, optional
-        The grades; None where they are given beside the table.
+        The grades; None where they are given apart from the table.
     sources : list of str, or dict of str to str
         The columns of further label sources, or the column of each source by name.
     position, weight, document : str, optional

@@ -142,6 +142,7 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
         features = features.toarray()
     else:  # a zero is like an absent value
         features.eliminate_zeros()
+        features = features.copy()  # lets go the arrays that would hold any text
     return rows.grades[:row], rows.ids[:row], names, lines, n, features
 
 

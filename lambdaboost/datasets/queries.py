@@ -20,7 +20,7 @@ NEGATIVE = (
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
 PARTS = ("offsets", "labels", "ids", "weight", "positions")
-PART = 1 << 17  # documents of a part: its temporary arrays are small beside the labels of large data
+PART = 1 << 17  # documents of a part: its temporary arrays are small compared with the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -251,7 +251,7 @@ class Queries:
         )
 
     def parts(self, documents: int = PART) -> Iterator[tuple[int, int, Queries]]:
-        """All queries in parts of about so many documents, which are not copied: first and last query, and the part."""
+        """All queries in parts of about this number of documents, not copied: first and last query, and the part."""
         first = 0
         while first < self.n_queries:
             start = int(self.offsets[first])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -20,6 +20,7 @@ from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
+from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure, parse
@@ -27,7 +28,7 @@ from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
-from lambdaboost.tuning.folds import Fold, draw_folds, hash_queries, join_parts
+from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
 
 AFFORDABLE = 10_000  # queries below which all of them are cross-validated
 ROWS = 400_000  # documents of all settings together that make a further process worth its start
@@ -139,22 +140,23 @@ class Request:
 
     @cached_property
     def data(self) -> Collection:
-        """All queries, those of `train` first, without positions if no candidate reads them.
-
-        LightGBM's own objectives would.
-        """
-        data = join_parts(self.train, self.valid)
-        return data if self.trains_by_position else data.without_positions()
+        """All queries, those of `train` first."""
+        return join_parts(self.train, self.valid)
 
     @cached_property
     def parts(self) -> tuple[Fold, ...]:
         """The folds; one where the validation part is measured."""
-        whole = join_parts(self.train, self.valid)
         if self.valid is None or self.by_folds:
-            return draw_folds(whole, self.folds, self.seed)
-        # The documents of a query in random order, for files are often sorted by grade.
-        train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
-        return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+            folds = draw_folds(self.data, self.folds, self.seed)
+        else:  # the documents of a query in random order, for files are often sorted by grade
+            train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
+            folds = (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+        return tuple(replace(fold, train=self.for_training(fold.train)) for fold in folds)
+
+    def for_training(self, part: Collection) -> Collection:
+        """A part without positions if no candidate reads them, which LightGBM's own objectives would."""
+        reads = (getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
+        return part if any(reads) else part.without_positions()
 
     @property
     def documents(self) -> float:
@@ -169,11 +171,6 @@ class Request:
         return np.asarray(measured.queries.query_weight, dtype=np.float64)
 
     @property
-    def trains_by_position(self) -> bool:
-        """Whether a candidate reads positions."""
-        return any(getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
-
-    @property
     def n_workers(self) -> int:
         """The number of processes: no more than there are processors, and settings."""
         settings = 10_000 if self.settings is None else self.settings
@@ -182,18 +179,15 @@ class Request:
 
     def fingerprint(self) -> dict[str, str]:
         """What a study shares with the call that resumes it: hashes of data and arguments, and versions."""
-        candidates = [f"{one.name} {one.engine} {text_of(one.objective)}" for one in self.candidates.values()]
-        numbers = [self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed]
-        data = [
-            (hash_queries(part), part.queries.query_weight, getattr(part.queries.positions, "codes", None))
-            for part in self.given.values()
-        ]
+        parts, candidates = self.given.values(), [(one, text_of(one.objective)) for one in self._wanted]
+        data = [(hash_queries(part), part.queries.query_weight, part.queries.positions) for part in parts]
+        numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
+        arguments = [[*map(text_of, self.measures)], str(candidates), dict(self.params), numbers]
+        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
         return {
             "data": joblib.hash(data),
-            "arguments": joblib.hash(
-                [[*map(text_of, self.measures)], candidates, dict(self.params), numbers]
-            ),
-            "versions": " ".join([version("lambdaboost"), *map(engine_version, self.engines)]),
+            "arguments": joblib.hash(arguments),
+            "versions": " ".join(versions),
         }
 
 

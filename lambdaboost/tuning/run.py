@@ -19,16 +19,10 @@ from lambdaboost._words import counted, plain
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.leaks import warn_of_leaks
+from lambdaboost.tuning import request as reading
 from lambdaboost.tuning.candidates import given_candidates
 from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
-from lambdaboost.tuning.request import (
-    Request,
-    read_budget,
-    read_engines,
-    read_measures,
-    read_params,
-    read_parts,
-)
+from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.training import (
     AROUND,
     DEFAULT,
@@ -90,15 +84,13 @@ def tune(
     First comes the engine's default: its own objective with its own parameters. Then the trees are searched with
     `LambdaRank`, by Optuna: known good starts, then its TPE sampler and its pruner. All other objectives are trained on
     the best trees, in the same folds; the rest of the budget goes to further trees for the best objective. The
-    highest mean after shrinkage for noise is trained again on all queries. A setting that fails is a failed trial,
-    which the verdict names; the others go on.
+    highest mean after shrinkage for noise is trained again on all queries. A setting that fails is named in the
+    verdict, and the others go on.
 
     Parameters
     ----------
-    train : Collection, array, sparse matrix or table of pandas, polars or pyarrow
-        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions.
-    y : array of shape (n_rows,)
-        Grades of `train`. After a Collection, which has its own, `valid` may stand here.
+    train, y
+        A table, array or sparse matrix with its grades, as of `LambdaRanker.fit`; or a Collection, which has its own.
     valid : Collection or (X, y), optional
         Validation part; a table with the columns of `train`. No query may be in both.
     query, sources, position, group, qid, sample_weight
@@ -107,22 +99,21 @@ def tune(
         What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
         With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The choice
-        is then trained with rising weights of LambdaRank of the second, in the same folds and beside the budget, up to
+        is then trained with rising weights of LambdaRank of the second, in the same folds, on top of the budget, up to
         the first that is not proven to lose less. The model is the proven one with the highest second measure.
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "graded(0.2)"]``; by default the engines' own and
         lambdaboost's, and with further label sources `graded` of each. An objective of several labels is compared with
         its first part, which is trained too, but never chosen unless it is named.
     engine : "lightgbm" or "xgboost", optional
-        The engine. By default LightGBM, with XGBoost beside it on some of the same trees, where both are installed.
+        The engine. By default LightGBM, and XGBoost on some of the same trees, where both are installed.
     params : dict, optional
         Parameters of the engine that are fixed, and therefore not searched.
     settings, minutes : int, float, optional
         The budget, one of them: how many settings are tried, by default 17, or for how long.
     split : "folds" or "given", optional
-        ``"folds"``: settings are cross-validated over the queries of `train` and `valid` together. ``"given"``: they
-        are trained on `train` and measured on `valid`, such as a later time or another market. By default ``"folds"``
-        without `valid` or below 10,000 queries.
+        Whether settings are cross-validated over the queries of `train` and `valid` together, or trained on `train` and
+        measured on `valid`, such as a later time. By default ``"folds"`` without `valid` or below 10,000 queries.
     folds : int
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
     rounds, early_stopping_rounds : int
@@ -131,8 +122,8 @@ def tune(
     study : path, optional
         A file for Optuna's journal storage. The same call resumes it, also with a larger budget.
     workers : int, optional
-        Number of processes, each with one thread of its engine, at most one per processor. By default one per
-        processor, fewer for short searches. Results are reproducible only with ``workers=1``.
+        Number of processes of one thread each; by default one per processor, fewer for short searches. Only
+        ``workers=1`` is reproducible.
     seed : int
         Seed of the search, the engines, the folds, and the order of the documents of a query.
 
@@ -154,14 +145,17 @@ def tune(
 
     """
     package("optuna")
-    engines = read_engines(engine)
+    engines = reading.read_engines(engine)
     named = None if objectives is None else given_candidates(objectives, engines)
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts = read_parts(train, y, valid, query, sample_weight, beside)
-    budget, fixed = read_budget(settings, minutes, SETTINGS), read_params(params, engines)
+    parts, measures = (
+        reading.read_parts(train, y, valid, query, sample_weight, beside),
+        reading.read_measures(measure),
+    )
+    budget, fixed = reading.read_budget(settings, minutes, SETTINGS), reading.read_params(params, engines)
     request = Request(
-        *parts, split, read_measures(measure), keep, named, engines, fixed, *budget, folds, rounds,
-        early_stopping_rounds, workers, seed,
+        *parts, split, measures, keep, named, engines, fixed, *budget, folds, rounds, early_stopping_rounds, workers,
+        seed,
     )  # fmt: skip
     warn_of_leaks(request.train.features, request.train.queries, request.train.feature_names)
     with without_messages(), opened_study(request, study) as (found, file):
@@ -187,15 +181,15 @@ def tune(
 def choose(request: Request, study: Any) -> Tuned:
     """Choose among the trials of a study, train the choice again, and say what was found."""
     trials = trials_of(study)
-    chosen = model = best_of(request, trials)
-    kept = proofs(request, trials, chosen)
-    if kept is not None and kept.chosen:
-        model = kept_trials(trials)[kept.chosen - 1]
+    chosen = best_of(request, trials)
+    steps = steps_from(chosen, trials)
+    kept = prove(request, steps)
+    model = steps[0 if kept is None else kept.chosen]
     comparison = compare(request, trials, chosen, kept)
     verdict = describe(request, trials, chosen, comparison, kept)
     train = request.train
     data = {"features": train.feature_names, "categories": dict(train.categories), "seed": request.seed}
-    data["by_position"] = request.trains_by_position
+    data["by_position"] = request.for_training(train).queries.positions is not None
     return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, data)
 
 
@@ -230,7 +224,7 @@ def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
         chosen = best_of(request, trials_of(study))
         for weight in WEIGHTS[1:]:
             yield KEEP, [Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)]
-            kept = proofs(request, trials_of(study), chosen)
+            kept = prove(request, steps_from(chosen, trials_of(study)))
             if kept is None or not kept.steps[-1].is_proven:
                 return
 
@@ -254,19 +248,19 @@ def remaining(planned: Iterable[Setting], trials: Iterable[Trial]) -> list[Setti
     return left
 
 
-def kept_trials(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials with a weight of the second measure, rising."""
-    found = [one for one in trials if one.setting.phase == KEEP and one.is_complete]
-    return sorted(found, key=lambda one: one.setting.weight)
+def steps_from(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
+    """The choice, and it with the weights of the second measure that were trained, rising."""
+    of = KEEP, chosen.setting.candidate, chosen.setting.trees
+    done = ((one, one.planned) for one in trials if one.is_complete)
+    return [chosen, *(one for one, plan in done if (plan.phase, plan.candidate, plan.trees) == of)]
 
 
-def proofs(request: Request, trials: Iterable[Trial], chosen: Trial) -> NonInferiority | None:
-    """What is proven of the weights that were trained; None without any."""
-    steps = [chosen, *kept_trials(trials)]
+def prove(request: Request, steps: Sequence[Trial]) -> NonInferiority | None:
+    """What is proven of the choice with rising weights of the second measure; None without any."""
     if request.keep is None or len(steps) == 1:
         return None
     values, weights = np.array([one.values for one in steps]), tuple(one.setting.weight for one in steps)
-    return NonInferiority((*request.measures,), request.keep, weights, values, request.weight)
+    return NonInferiority(request.measures, request.keep, weights, values, request.weight)
 
 
 # The study.

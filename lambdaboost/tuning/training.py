@@ -181,14 +181,9 @@ class CrossValidation:
     def _engine_data(self, engine: str, number: int) -> tuple[Any, Any]:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
         if (engine, number) not in self._data:
-            request, stock = self.request, engine_named(engine)
-            train, valid = request.parts[number].train, request.parts[number].valid
-            if not request.trains_by_position:
-                train = train.without_positions()
-                if not any(measure.reads_positions for measure in request.measures):
-                    valid = valid.without_positions()
-            data = stock.dataset(train)
-            self._data[engine, number] = data, stock.dataset(valid, reference=data)
+            stock, fold = engine_named(engine), self.request.parts[number]
+            data = stock.dataset(fold.train)
+            self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
         return self._data[engine, number]
 
 
@@ -251,7 +246,7 @@ def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
     params = with_min_leaf_size(params_of(request, trial.setting), engine.MIN_LEAF_SIZE, objective, n)
     with one_thread():
-        data = engine.dataset(request.data.shuffled(request.seed))
+        data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
         return engine.boost(objective, params, rounds, data), objective, params, rounds
 
 

@@ -29,12 +29,12 @@ Floats = NDArray[np.float64]
 TINY = ROUNDING**2  # a variance above 0
 TESTED = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
 SAID = {
-    "choice": "Choice",
-    "trees": "Trees",
-    "objective": "Objective, on the same trees",
-    "further settings": "Further settings",
-    "label": "Further label, on the same trees",
-    "engine": f"Engine, mean over the same {SHARED} trees",
+    "choice": "Choice: {system}, tuned, vs. {baseline}",
+    "trees": "Trees: {system} on the best trees vs. {baseline}",
+    "objective": "Objective, on the same trees: {system} vs. {baseline}",
+    "further settings": "Further settings: {system} vs. the same on the best trees",
+    "label": "Further label, on the same trees: {system} vs. {baseline}",
+    "engine": f"Engine, mean over the same {SHARED} trees: {{system}} vs. {{baseline}}",
 }
 
 
@@ -116,7 +116,7 @@ def compare(
     if default is not None and chosen is not default:
         rows.append(test.row("choice", chosen, default, len(searched)))
     if default is not None and base is not None:
-        rows.append(test.row("trees", base, default, len(trees)))
+        rows.append(test.row("trees", base, default, len(searched if base is chosen else trees)))
     candidates, first = request.candidates, base or first
     others = [one for name, one in on_trees.items() if one is not first and not candidates[name].is_reference]
     rows += test.holm_rows("objective", [(one, first) for one in others if first is not None])
@@ -133,7 +133,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """Paired tests of trials; `best` has the best trees, the highest mean among so many `trees`."""
+    """Paired tests of trials; `best` has the best trees, the highest mean among `trees` settings."""
 
     request: Request
     best: Trial | None
@@ -228,17 +228,14 @@ def describe(
         alone = chosen is default_of(trials) and len(trials) > 1
         said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
     for question, title in SAID.items():
-        level = list[str]()  # objectives that are not chosen, and not significantly different
+        level = dict[str, list[str]]()  # by measure: objectives without a significant difference
         for row in (row for row in rows if row["question"] == question):
             if question == "objective" and row["system"] != name and row[HOLM] >= LEVEL:
-                level.append(f"{row['system']} {_effect(row)}")
+                start = f"Objective, on the same trees: no significant difference from {row['baseline']}"
+                level.setdefault(f"{start} in {row['measure']}", []).append(f"{row['system']} {_effect(row)}")
             else:
-                said.append(
-                    f"{title}: {row['system']} vs. {row['baseline']}: {_effect(row)}, {_result(row)}."
-                )
-        if level:
-            baseline = next(row["baseline"] for row in rows if row["question"] == question)
-            said.append(f"{title}: no significant difference from {baseline}: {'; '.join(level)}.")
+                said.append(f"{title.format_map(row)}: {row['measure']} {_effect(row)}, {_result(row)}.")
+        said += [f"{start}: {', '.join(names)}." for start, names in level.items()]
     said += [f"Kept: {kept.verdict}"] if kept is not None else []
     return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
 
@@ -247,7 +244,7 @@ def _effect(row: Any) -> str:
     """The difference with its interval and corrected p-value."""
     known = np.isfinite([row["low"], row["high"]]).all()
     ends = f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "too few queries for an interval"
-    return f"{row['measure']} {row['difference']:+.4f} ({ends}; p = {row[HOLM]:.2g})"
+    return f"{row['difference']:+.4f} ({ends}; p = {row[HOLM]:.2g})"
 
 
 def _result(row: Any) -> str:
@@ -267,13 +264,16 @@ def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
     there = {one.setting.candidate for one in trials}
     if missing := [name for name in request.candidates if name not in there]:
         yield f"Not reached within the budget: {', '.join(missing)}."
-    read = request.trains_by_position or any(measure.reads_positions for measure in request.measures)
-    if request.train.queries.positions is not None and not read:
+    unread = not any(measure.reads_positions for measure in request.measures)
+    given = request.train.queries.positions is not None
+    if given and unread and request.for_training(request.train).queries.positions is None:
         yield "Positions: no candidate reads them, so they were not used; InversePropensity reads them."
     n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
-    by_folds = f"{request.folds}-fold cross-validation over the {n} of {' and '.join(request.given)}"
-    of = by_folds if request.by_folds else f"the {n} of valid"
-    yield f"Measured by {of}; 95% intervals and p-values are paired by query and corrected for the number of choices."
+    by_folds = f"by {request.folds}-fold cross-validation over the {n} of {' and '.join(request.given)}"
+    yield (
+        f"Measured {by_folds if request.by_folds else f'on the {n} of valid'}, paired by query: 95% intervals, and "
+        "p-values after Holm's correction; both allow for choosing the best of several."
+    )
 
 
 def frame_of(request: Request, trials: list[Trial]) -> Any:

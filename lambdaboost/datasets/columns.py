@@ -170,13 +170,16 @@ class Columns:
 
         `table` is what they were read from, if that may be LETOR text.
         """
-        further: dict[str, Any] = {"n_features": None, "sparse": None}
+        known: dict[str, Any] = {
+            "features": data.feature_names,
+            "categories": dict(data.categories),
+            "sparse": None,
+        }
         if isinstance(table, LetorTable):
-            n = max(table.n_features, self.n_features or 0)
-            further = {"n_features": n, "sparse": not isinstance(data.features, np.ndarray)}
+            known["n_features"] = max(table.n_features, self.n_features or 0)
+            known["sparse"] = not isinstance(data.features, np.ndarray)
         drop = self.drop if table is None else self._expanded("drop", table)
-        known = {"features": data.feature_names, "categories": dict(data.categories), "categorical": ()}
-        return replace(self, **known, **further, drop=drop)
+        return replace(self, **{"n_features": None, "categorical": (), "drop": drop} | known)
 
     @property
     def text(self) -> tuple[str | None, ...]:
@@ -456,7 +459,8 @@ def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray
     table.check(columns.query, "query")
     if columns.document is not None:
         table.check(columns.document, "document")
-    return table.ids(columns.query), columns.document and table.documents(columns.document)
+    names = None if columns.document is None else table.documents(columns.document)
+    return table.ids(columns.query), names
 
 
 def _ids(sizes: Any, given: Any) -> NDArray[Any] | None:

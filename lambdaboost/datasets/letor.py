@@ -131,17 +131,19 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
         rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)
         rows.ends[row], rows.comments[row] = stop, at + len(body)
         at, row, n = end + 1, row + 1, stop
-    names, newlines = np.zeros(row, "U1"), np.flatnonzero(letters == 10)
+    comments = rows.comments[:row]
+    names = np.zeros(row, "U1")
     if b"#" in text:
-        names = np.array([_name(text[at + 1 : text.index(b"\n", at)]) for at in rows.comments[:row].tolist()])
-    lines = line + np.searchsorted(newlines, rows.comments[:row])
-    indices, ends = rows.indices[:n], np.append(0, rows.ends[:row])
-    features = csr_matrix((rows.values[:n], indices - 1, ends), (row, int(indices.max(initial=1))))
+        names = np.array([_name(text[at + 1 : text.index(b"\n", at)]) for at in comments.tolist()], np.str_)
+    lines = line + np.searchsorted(np.flatnonzero(letters == 10), comments)
+    columns, ends = rows.indices[:n] - 1, np.append(0, rows.ends[:row])
+    features = csr_matrix((rows.values[:n], columns, ends), (row, 1 + int(columns.max(initial=0))))
     if n >= DENSE_SHARE * row * features.shape[1]:
         features = features.toarray()
     else:  # a zero is like an absent value
         features.eliminate_zeros()
-    return rows.grades[:row], rows.ids[:row], names.astype(np.str_), lines, n, features
+        features = features.copy()  # lets go the arrays that would hold any text
+    return rows.grades[:row], rows.ids[:row], names, lines, n, features
 
 
 def _parse_line(body: bytes) -> tuple[float, int, list[int], list[float]]:

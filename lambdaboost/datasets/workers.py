@@ -9,34 +9,14 @@ from lambdaboost.datasets.arrays import query_ids, query_starts
 
 
 def rows_of_worker(qid: ArrayLike, worker: int, workers: int) -> NDArray[np.int64]:
-    """The rows of one of `workers` workers: whole queries, about as many documents as each other worker has.
+    """The rows of one of `workers` workers, from 0, ascending: whole queries, about as many documents as of each other.
 
-    Every worker that calls it with the same `qid` gets its own rows; each row belongs to one worker. Splits by rows,
-    such as those of Ray Data, cut queries, and an engine trains on the halves as if they were queries.
+    Splits by rows, such as those of Ray Data, cut queries, and an engine trains on the halves as if they were queries.
+    `qid` is the query of each row, of all rows, those of a query adjacent; all workers give the same.
 
-    Parameters
-    ----------
-    qid : array of shape (n_documents,)
-        The query of each row, of all rows; the rows of a query adjacent.
-    worker, workers : int
-        The number of this worker, from 0, and how many there are.
-
-    Returns
-    -------
-    int64 array
-        Row numbers, ascending.
-
-    Raises
-    ------
-    ValueError
-        Where there are fewer queries than workers, `worker` is none of them, or a query's rows are not adjacent.
-
-    Examples
-    --------
     >>> qid = [7, 7, 7, 8, 9, 9]
     >>> rows_of_worker(qid, 0, 2), rows_of_worker(qid, 1, 2)
     (array([0, 1, 2]), array([3, 4, 5]))
-
     """
     ids = query_ids("qid", qid)
     starts = query_starts("qid", ids)

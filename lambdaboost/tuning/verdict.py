@@ -124,7 +124,7 @@ def compare(
         further = [one for one in searched if one.setting.phase == AROUND or one in trees]
         rows.append(test.row("further settings", chosen, before, len(further)))
     named = {(one.objective, one.engine): name for name, one in candidates.items()}
-    parts = {name: named.get((first_part(one.objective), one.engine)) for name, one in candidates.items()}
+    parts = {name: named.get((first_part(one.objective), one.engine), "") for name, one in candidates.items()}
     pairs = [(on_trees[name], on_trees[part]) for name, part in parts.items() if {name, part} <= {*on_trees}]
     rows += test.holm_rows("label", pairs)
     rows += [*_of_engines(request, trials, test), *_of_kept(kept)]

@@ -209,7 +209,7 @@ def test_ctrl_c_leaves_the_best_so_far(monkeypatch):
 
 def test_minutes_end_the_search_and_are_used():
     begin = time.time()
-    found = tune(TRAIN, **(QUICK | {"settings": None, "minutes": 0.08}))
+    found = tune(TRAIN, **(TINY | {"settings": None, "minutes": 0.1}))
     assert time.time() - begin < 20 and len(found.trials) >= 3
     with pytest.raises(ValueError, match="no setting is complete within the budget of minutes: give more"):
         tune(TRAIN, **(QUICK | {"settings": None, "minutes": 1e-12}))

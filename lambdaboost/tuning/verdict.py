@@ -280,12 +280,13 @@ def frame_of(request: Request, trials: list[Trial]) -> Any:
     """All trials: a pandas frame, in the order in which they began."""
     import pandas as pd
 
-    rows = []
-    for one in trials:
-        row = {"trial": one.number, "phase": one.setting.phase, "candidate": one.setting.candidate}
-        row |= {"engine": request.candidates[one.setting.candidate].engine}
-        row |= {"objective": repr(objective_of(request, one.setting)), "state": one.state}
-        row |= {repr(m): mean for m, mean in zip(request.measures, one.means, strict=False)}
-        row |= {"folds": one.folds, "rounds": one.rounds, "seconds": one.seconds, "error": one.error}
-        rows.append(row | dict(one.setting.trees or {}))
+    rows = [
+        {"trial": one.number, "phase": one.setting.phase, "candidate": one.setting.candidate}
+        | {"engine": request.candidates[one.setting.candidate].engine}
+        | {"objective": repr(objective_of(request, one.setting)), "state": one.state}
+        | {repr(measure): mean for measure, mean in zip(request.measures, one.means, strict=False)}
+        | {"folds": one.folds, "rounds": one.rounds, "seconds": one.seconds, "error": one.error}
+        | dict(one.setting.trees or {})
+        for one in trials
+    ]
     return pd.DataFrame(rows)

@@ -29,8 +29,7 @@ class Engine:
     native : str
         Its own objective.
     train : callable
-        ``train(objective, rounds, truncation=None, metric=None)`` → booster; an objective of None is the engine's own.
-        A metric is evaluated on the training data: a callable, or ``"ndcg@3"`` for the engine's own.
+        ``train(objective, rounds, truncation=None)`` → booster; an objective of None is the engine's own.
     scores : callable
         ``scores(booster)`` on the training data.
 
@@ -74,15 +73,10 @@ def lightgbm(data: Data, threads: int) -> Engine:
         "metric": "None",
     }
 
-    def train(objective: Any, rounds: int, truncation: int | None = None, metric: Any = None) -> Any:
+    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
         own = {"objective": "lambdarank", "lambdarank_truncation_level": truncation or 30}
         given = params | (own if objective is None else {"objective": objective})
-        if metric is None:
-            return lgb.train(given, dataset, rounds)
-        if isinstance(metric, str):
-            given |= {"metric": "ndcg", "eval_at": [3]}
-            return lgb.train(given, dataset, rounds, valid_sets=[dataset])
-        return lgb.train(given, dataset, rounds, valid_sets=[dataset], feval=metric)
+        return lgb.train(given, dataset, rounds)
 
     return Engine("lightgbm", "lambdarank", train, lambda booster: booster.predict(data.features))
 
@@ -105,15 +99,10 @@ def xgboost(data: Data, threads: int) -> Engine:
         "disable_default_eval_metric": True,
     }
 
-    def train(objective: Any, rounds: int, truncation: int | None = None, metric: Any = None) -> Any:
+    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
         own = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": truncation or 32}
         given: dict[str, Any] = params | (own if objective is None else {})
-        if metric is None:
-            return xgb.train(given, matrix, rounds, obj=objective)
-        evaluated: dict[str, Any] = {"evals": [(matrix, "train")], "verbose_eval": False}
-        if isinstance(metric, str):
-            return xgb.train(given | {"eval_metric": metric}, matrix, rounds, obj=objective, **evaluated)
-        return xgb.train(given, matrix, rounds, obj=objective, custom_metric=metric, **evaluated)
+        return xgb.train(given, matrix, rounds, obj=objective)
 
     return Engine("xgboost", "rank:ndcg", train, lambda booster: booster.predict(matrix, output_margin=True))
 

@@ -70,7 +70,7 @@ def main(n_queries: int = 10_000, n_documents: int = 100) -> None:
         rows.append((name, *cells(jobs, 1 if name == "ERR@10" else REPETITIONS)))
     print(f"{n_queries:,} queries × {n_documents:,} documents: processor time, medians of {REPETITIONS}")
     print(f"repetitions in turns (lowest–highest), as multiples of lambdaboost's.\n\n{table(HEADS, rows)}\n")
-    print(machine.markdown())
+    print(machine)
 
 
 def processor():

@@ -54,20 +54,12 @@ class Plan:
         Numbers of documents of the single list.
     sampled : int
         Number of its documents whose λ and μ are compared with float64 sums.
-    balance_documents : int
-        Documents of the lists whose blocks are timed.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
     measured_documents : int
         Documents of every data set on which measures are timed.
-    memory_documents : int
-        Documents of the list for the memory benchmark.
     load_bytes : int
         Size of the LETOR text that is read.
-    growth_documents : tuple of int
-        Numbers of documents of whole trainings; the first is that of a shard.
-    peer_pairs, numpy_pairs : int
-        The approximate number of pairs of documents in one training of a peer, and of the slow NumPy objective.
 
     """
 
@@ -80,28 +72,14 @@ class Plan:
     length_documents: int
     list_sizes: tuple[int, ...]
     sampled: int
-    balance_documents: int
     list_repetitions: int
     start_repetitions: int
     measured_documents: int
-    memory_documents: int
     load_bytes: int
-    growth_documents: tuple[int, ...]
-    peer_pairs: int
-    numpy_pairs: int
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """Each shape once."""
-        return tuple(dict.fromkeys(case.shape for case in self.cases))
 
     def repetitions_at(self, shape: Shape) -> int:
         """The number of timings for a shape: at most three if a training takes a minute or more."""
         return self.repetitions if shape.pairs < LONG else min(self.repetitions, 3)
-
-    def rounds_within(self, pairs: int, shape: Shape) -> int:
-        """The number of rounds in which a training computes about `pairs` pairs."""
-        return max(1, min(self.rounds, pairs // shape.pairs))
 
 
 FULL = Plan(
@@ -132,15 +110,10 @@ FULL = Plan(
     length_documents=30_000,
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
     sampled=64,
-    balance_documents=1_000_000,
     list_repetitions=7,
     start_repetitions=3,
     measured_documents=100_000,
-    memory_documents=512_000,
     load_bytes=300_000_000,
-    growth_documents=(100_000, 1_000_000, 20_000_000),
-    peer_pairs=3_000_000_000,
-    numpy_pairs=300_000_000,
 )
 QUICK = Plan(
     trained=(Case(Shape(200, 5)), Case(Shape(40, 40), truncation=10)),
@@ -152,13 +125,8 @@ QUICK = Plan(
     length_documents=1000,
     list_sizes=(500, 1000, 2000, 4000),
     sampled=16,
-    balance_documents=20_000,
     list_repetitions=2,
     start_repetitions=1,
     measured_documents=3_000,
-    memory_documents=20_000,
     load_bytes=3_000_000,
-    growth_documents=(2000, 4000),
-    peer_pairs=1_000_000,
-    numpy_pairs=100_000,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.data import Data, made
+from benchmarks.data import made
 from benchmarks.engines import ENGINES, Engine, one_pass
 from benchmarks.plan import Case, Plan
 from benchmarks.replay import Replay, Round
@@ -101,8 +101,3 @@ def _remarks(cases: dict[str, dict[str, Timed]]) -> tuple[str, ...]:
             if found[f"{name} replay strays"].median > 1e-3:
                 remarks.append(f"{case}: the replay on {name} grew other trees than its own objective.")
     return tuple(remarks)
-
-
-def recorded_rounds(data: Data, rounds: int, threads: int) -> list[Round]:
-    """The rounds of a LightGBM training, which provide realistic scores."""
-    return ENGINES["LightGBM"](data, threads).record(30, rounds)

@@ -69,14 +69,6 @@ def alternate(
     return {name: Timed(tuple(values)) for name, values in seconds.items()}
 
 
-def least(*jobs: Job, repetitions: int = 15) -> tuple[float, ...]:
-    """Processor seconds of the fastest of several alternating runs of each job, after one that warms up."""
-    for job in jobs:
-        job()
-    seconds = alternate({str(i): job for i, job in enumerate(jobs)}, repetitions, time.process_time)
-    return tuple(min(one.values) for one in seconds.values())
-
-
 @dataclass(frozen=True)
 class Slope:
     """The slope of log seconds over log documents, with its standard error."""

@@ -40,7 +40,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside `path` that replaces it once it is complete and on disk; removed on failure."""
+    """Open a temporary file next to `path` that replaces it once it is complete and on disk; removed on failure."""
     name = path.with_name(f".{secrets.token_hex(8)}")  # short: names may be as long as the file system allows
     try:
         with open(name, "xb") as file:

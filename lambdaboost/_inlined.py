@@ -79,7 +79,7 @@ class Unoptimized(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """What would be told the address of an environment."""
+        """What would receive the address of an environment."""
         return _NoEnvironment()
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
@@ -94,7 +94,7 @@ class Unoptimized(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        """Remove what nothing reads, or the cache would be told of addresses that only this process has."""
+        """Remove what nothing reads, or the cache would hold addresses that are valid in this process only."""
         if not hasattr(self._codegen, "_pass_builder"):
             _clean_up_by_legacy_passes(self._final_module)
             return

@@ -167,7 +167,7 @@ def over_queries(
 ) -> None:
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
-    With `lists` each of them stands for so many lists of about the same length, which say what it costs.
+    With `lists` each of them is a batch of that number of lists of about the same length, which gives its cost.
     The blocks run on `threads` threads, or on as many of them as can be started. Inside an engine's training these are
     the engine's own.
     """

@@ -33,7 +33,7 @@ PACKAGE = Path(__file__).parent
 # All files with kernels.
 SOURCES = ("_inlined.py", "_jit.py", "datasets/kernels/*.py", "evaluation/*.py", "objectives/**/*.py")
 OLD_FOLDERS_KEPT = 2
-SHIPPED = PACKAGE / "_compiled"  # of a platform wheel, with `TARGET` beside its folders
+SHIPPED = PACKAGE / "_compiled"  # of a platform wheel, with `TARGET` next to its folders
 TARGET = "target.json"
 
 

@@ -70,7 +70,7 @@ class Value:
         printer.text(repr(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what is cached beside them."""
+        """The fields, without what is cached."""
         return {of.name: getattr(self, of.name) for of in _fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -90,7 +90,7 @@ def workers(params: Mapping[str, Any]) -> int:
 def params_of(booster: Any) -> Mapping[str, Any]:
     """The parameters given to the `xgboost.train` or `xgboost.cv` that trains the booster, or known from its state.
 
-    A booster tells its learning rate, the least weight of a leaf, and its kind, whoever trains it; defaults are left
+    A booster knows its learning rate, the least weight of a leaf, and its kind, whoever trains it; defaults are left
     out. The learning rate of a `LearningRateScheduler` is that of the second round: it does not set the first.
     """
     training = _training_of(booster)

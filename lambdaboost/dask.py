@@ -77,8 +77,8 @@ def train(
     rounds, objective
         The number of rounds, and an objective that does not need all rows in one process.
     valid, measure, early_stopping : Dask frame with the same columns, Measure and int, optional
-        Stop after so many rounds without improvement of the measure of `valid`. Each worker holds and evaluates all of
-        it, so that all stop in the same round.
+        Stop after this number of rounds without improvement of the measure of `valid`. Each worker holds and evaluates
+        all of it, so that all stop in the same round.
 
     Returns
     -------

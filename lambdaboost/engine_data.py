@@ -27,28 +27,17 @@ class Attached:
 
     sources: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     positions: Positions | None = None
-    # The data set's own label where it has NaN, which LightGBM makes 0; read while the label is still that one.
-    label: NDArray[np.float32] | None = None
 
     def take(self, rows: Any) -> Attached:
         """That of some rows."""
         sources = {name: values[rows] for name, values in self.sources.items()}
         positions = None if self.positions is None else self.positions.take(rows)
-        return Attached(sources, positions, None if self.label is None else self.label[rows])
+        return Attached(sources, positions)
 
     def updated(self, later: Attached) -> Attached:
         """With what was attached later, which replaces sources of the same name."""
         positions = self.positions if later.positions is None else later.positions
-        label = self.label if later.label is None else later.label
-        return Attached({**self.sources, **later.sources}, positions, label)
-
-    def grades(self, label: NDArray[Any]) -> NDArray[Any]:
-        """The grades of the data set whose engine has this `label`."""
-        if RELEVANCE in self.sources:
-            return self.sources[RELEVANCE]
-        if self.label is not None and np.array_equal(np.nan_to_num(self.label), label):
-            return self.label
-        return label
+        return Attached({**self.sources, **later.sources}, positions)
 
 
 NOTHING = Attached()
@@ -65,7 +54,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     position : array of shape (n_documents,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
     **sources : arrays of shape (n_documents,)
-        Label sources by name, such as ``clicks=ctr``; NaN where a source says nothing of a document. ``relevance=``
+        Label sources by name, such as ``clicks=ctr``; NaN where the label is unknown. ``relevance=``
         gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses.
 
     Returns
@@ -107,15 +96,17 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     if position is not None:
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
-    label = None
+    attached = getattr(data, ATTRIBUTE, NOTHING).updated(Attached(given, positions))
     if is_lightgbm(data) and not is_constructed(data):
-        if data.label is not None:
-            grades = grades_of(data.label)
-            label = grades if np.isnan(grades).any() else None
-        elif RELEVANCE in given:
+        if data.label is None and RELEVANCE in given:
             data.set_label(np.nan_to_num(given[RELEVANCE]))
-    before = getattr(data, ATTRIBUTE, NOTHING)
-    setattr(data, ATTRIBUTE, before.updated(Attached(given, positions, label)))
+        known = RELEVANCE in attached.sources or data.label is None
+        if not known and np.isnan(grades_of(data.label)).any():
+            raise ValueError(
+                "the label of data has NaN, which LightGBM makes 0: give attach(data, relevance=grades), for which "
+                "missing grades stay missing"
+            )
+    setattr(data, ATTRIBUTE, attached)
     return data
 
 
@@ -219,7 +210,7 @@ def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
     attached, weight = parts["attached"], parts["weight"]
     if is_xgboost(owner) and attached is NOTHING:
         _refuse_lost_grades()
-    grades = attached.grades(parts[RELEVANCE])
+    grades = attached.sources.get(RELEVANCE, parts[RELEVANCE])
     sources = {name: values for name, values in attached.sources.items() if name != RELEVANCE}
     made = Queries(
         grades,
@@ -297,7 +288,7 @@ def query_folds(
 
 
 def _sizes_of(queries: Any) -> NDArray[np.int64]:
-    """The number of documents of each query; a Dataset that tells them is not constructed, so may change."""
+    """The number of documents of each query; a Dataset that is not constructed yet has them as they were given."""
     if isinstance(queries, Queries):
         return queries.sizes
     if is_lightgbm(queries) and not is_constructed(queries):

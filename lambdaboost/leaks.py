@@ -23,7 +23,7 @@ GRADES = 10  # sources with more labels are examined by their order alone
 
 @dataclass(frozen=True)
 class Leak:
-    """A feature that tells the order of a label source, or which documents have a label of `least` or more."""
+    """A feature that reveals the order of a label source, or which documents have a label of `least` or more."""
 
     feature: str
     source: str
@@ -35,13 +35,13 @@ class Leak:
         what = (
             f"orders the documents of a query as the label source {self.source!r} does"
             if self.least is None
-            else f"tells which documents of a query have a label {self.source!r} of {self.least:g} or more"
+            else f"reveals which documents of a query have a label {self.source!r} of {self.least:g} or more"
         )
         return f"{self.feature} {what}, rank correlation {self.correlation:.3f} over {self.queries} queries"
 
 
 def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
-    """The features, an array or CSR matrix, that tell a label source.
+    """The features, an array or CSR matrix, that reveal a label source.
 
     Spearman's correlation within queries, pooled over random queries whose documents differ, is at least 0.95 in
     absolute value with the labels, or 0.9 with having a label of at least some grade. Each grade is examined by
@@ -64,10 +64,11 @@ def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
             if queries < LEAST_QUERIES or rows.size - queries < LEAST_FREEDOM:
                 continue
             correlations = _correlations(X[rows], wanted[rows, None], query)
-            for column in np.flatnonzero(np.abs(correlations) >= (OF_ORDER if least is None else OF_GRADE)):
+            limit = OF_ORDER if least is None else OF_GRADE
+            for column in np.flatnonzero(np.abs(correlations) >= limit).tolist():
                 name = f"{column} (counted from 0)" if names is None else shown(names[column])
                 leak = Leak(f"feature {name}", source, round(float(correlations[column]), 3), queries, least)
-                found.setdefault((int(column), source), leak)
+                found.setdefault((column, source), leak)
     return list(found.values())
 
 
@@ -107,15 +108,16 @@ def _correlations(features: Any, labels: NDArray[Any], query: NDArray[np.int64])
 
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:
     """Average rank within its query, in (−1/2, 1/2), of each value of each column, with NaN below all numbers."""
-    keys = np.empty(values.shape, dtype=np.complex128)  # which are sorted by the real part first
+    rows, columns = values.shape
+    keys = np.empty((rows, columns), dtype=np.complex128)  # which are sorted by the real part first
     keys.real, keys.imag = query[:, None], np.where(np.isnan(values), -np.inf, values)
     order = np.argsort(keys, axis=0)
-    ordered, row = np.take_along_axis(keys, order, axis=0), np.arange(len(keys))[:, None]
-    differs = np.ones((len(keys) + 1, keys.shape[1]), dtype=bool)  # from the value before
+    ordered, row = np.take_along_axis(keys, order, axis=0), np.arange(rows)[:, None]
+    differs = np.ones((rows + 1, columns), dtype=np.bool_)  # from the value before
     differs[1:-1] = ordered[1:] != ordered[:-1]
     first = np.maximum.accumulate(np.where(differs[:-1], row, 0), axis=0)
-    last = np.minimum.accumulate(np.where(differs[1:], row, len(keys))[::-1], axis=0)[::-1]
-    ranks = np.empty(keys.shape)
+    last = np.minimum.accumulate(np.where(differs[1:], row, rows)[::-1], axis=0)[::-1]
+    ranks = np.empty((rows, columns))
     np.put_along_axis(ranks, order, (first + last) / 2, axis=0)
     _, start, size = np.unique(query, return_index=True, return_counts=True)
     middle = np.repeat(start + (size - 1) / 2, size)[:, None]

@@ -156,7 +156,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         Raises
         ------
         TypeError, ValueError
-            Before the first round, if an argument is wrong, or the engine would do something else in silence
+            Before the first round, if an argument is wrong, or the engine would silently do something else
             (docs/traps.md).
 
         """
@@ -291,7 +291,7 @@ def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
     if eval_X is None and eval_y is None:
         return eval_set
     if eval_set is not None:
-        raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
+        raise ValueError("eval_set is given as well as eval_X and eval_y: give one or the other")
     rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
     if eval_X is None or eval_y is None or len(rows) != len(grades):
         raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
@@ -322,7 +322,7 @@ def boost(
     early_stopping: int | None = None,
     on_round: OnRound | None = None,
 ) -> Any:
-    """The booster of `lightgbm.train`, in silence; after early stopping it ends at its best round.
+    """The booster of `lightgbm.train`, without output; after early stopping it ends at its best round.
 
     `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
     True the training ends with this round.

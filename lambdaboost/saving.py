@@ -1,4 +1,4 @@
-"""Saved models: the engine's own file, and beside it a small ``.json`` file that describes the training."""
+"""Saved models: the engine's own file, with a small ``.json`` file next to it that describes the training."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def save(
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model file of its engine, and beside it ``PATH.json``, which describes the training.
+    """Write a model file of its engine, and ``PATH.json``, which describes the training.
 
     Both are written atomically. The model file needs no lambdaboost: ``lightgbm.Booster(model_file=path)``,
     ``xgboost.Booster(model_file=path)``.

@@ -22,7 +22,7 @@ from lambdaboost.saving import SavedModel, booster_in_use, names_of
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 TINY = np.float32(1e-35)
-ZERO = 1.01e-35  # up to here thresholds tell 0 from other numbers: LightGBM's are ±1e-35
+ZERO = 1.01e-35  # up to here thresholds separate 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
 SUMS = re.compile(r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*")
 OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
@@ -275,7 +275,7 @@ def _solr(trees: Forest, name: str) -> bytes:
 def _before_slack(threshold: np.float32) -> np.float32 | None:
     """The number that plus Solr's slack is the threshold, in float32; None if there is none.
 
-    Of thresholds that tell 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
+    For thresholds that separate 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
     """
     near = threshold - SLACK
     around = [near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf))]

@@ -183,7 +183,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         Raises
         ------
         ValueError, TypeError
-            Before the first round, if an argument is wrong, or the engine would do something else in silence
+            Before the first round, if an argument is wrong, or the engine would silently do something else
             (docs/traps.md).
 
         """
@@ -350,7 +350,7 @@ def boost(
     early_stopping: int | None = None,
     on_round: OnRound | None = None,
 ) -> Any:
-    """The booster of `xgboost.train`, in silence; after early stopping it ends at its best round.
+    """The booster of `xgboost.train`, without output; after early stopping it ends at its best round.
 
     `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
     True the training ends with this round.

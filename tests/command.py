@@ -11,9 +11,16 @@ def call(capsys, *args):
     return code, captured.out, captured.err
 
 
+def done(capsys, *args):
+    """Standard output and standard error of a command that succeeds."""
+    code, out, err = call(capsys, *args)
+    assert code == 0, err
+    return out, err
+
+
 def refused(capsys, *args):
     """The one line that a mistake is answered with."""
     code, out, err = call(capsys, *args)
     assert (code, out) == (2 if " --help.\n" in err else 1, "")
-    assert err.startswith("lambdaboost: ") and err.count("\n") == 1 and "Traceback" not in err
+    assert err.startswith("error: ") and err.count("\n") == 1 and "Traceback" not in err
     return err

@@ -35,7 +35,7 @@ def click_gain(c):
 
 
 def ideal_dcg(gains, k=None):
-    return naive_measures.dcg(sorted(gains, reverse=True), k)
+    return naive_measures.dcg(np.sort(gains)[::-1], k)
 
 
 def swap_ndcg(gains, r, i, j, k=None):

@@ -288,23 +288,28 @@ def test_only_data_sets_take_sources():
             attach(wrong, clicks=CLICKS)
 
 
+GAPS = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+
+
+def test_missing_grades_in_the_label_are_refused():
+    """LightGBM makes them 0 when it constructs the data set."""
+    with pytest.raises(
+        ValueError, match=r"label of data has NaN, which LightGBM makes 0: give attach\(data, relev"
+    ):
+        attach(lgb.Dataset(X, GAPS, group=Q.sizes), clicks=CLICKS)
+    assert lgb.Dataset(X, GAPS, group=Q.sizes).construct().get_field("label")[0] == 0
+    for label in (GAPS, None):
+        data = attach(lgb.Dataset(X, label, group=Q.sizes), relevance=GAPS).construct()
+        np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
+
+
 @pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
 def test_missing_grades(kind, tmp_path):
-    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    grades = GAPS
     data = attach(KINDS[kind](tmp_path), relevance=grades)
     q = Queries(grades, Q.sizes)
     np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
     np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
-
-
-def test_missing_grades_of_a_stock_data_set_stay_missing():
-    """LightGBM makes them 0 when it constructs the data set."""
-    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    data = attach(lgb.Dataset(X, grades, group=Q.sizes), clicks=CLICKS).construct()
-    np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
-    assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
-    bare = attach(lgb.Dataset(X, group=Q.sizes), relevance=grades).construct()
-    np.testing.assert_array_equal(queries_of(bare).relevance, grades.astype(np.float32))
 
 
 def test_a_saved_matrix_loses_what_is_attached(tmp_path):
@@ -313,17 +318,6 @@ def test_a_saved_matrix_loses_what_is_attached(tmp_path):
     with pytest.raises(ValueError, match=LOST):
         train(loaded, graded(0.3))
     np.testing.assert_array_equal(queries_of(attach(loaded, clicks=CLICKS)).labels["clicks"], CLICKS)
-
-
-def test_a_later_label_replaces_that_of_the_data_set():
-    missing = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    other = np.roll(Q.relevance, 1)
-    data = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).construct()
-    data.set_label(other)
-    np.testing.assert_array_equal(queries_of(data).relevance, other)
-    rows = Q.rows_of(range(10, 30))
-    part = attach(lgb.Dataset(X, missing, group=Q.sizes), clicks=CLICKS).subset(rows).construct()
-    np.testing.assert_array_equal(queries_of(part).relevance, missing[rows].astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["constructed", "DMatrix"])

@@ -1,5 +1,6 @@
 """`experiments.burges2006` at tiny sizes: the timed loops compute the gradient, nets are trained, all is written."""
 
+from argparse import Namespace
 from dataclasses import replace
 
 import drawn
@@ -14,14 +15,13 @@ import torch
 
 import experiments.burges2006.__main__ as command
 from experiments.burges2006 import loops
-from experiments.burges2006.loss import Loss, query_batches
+from experiments.burges2006.loss import Loss
 from experiments.burges2006.nets import SYSTEMS, prepared, torch_net, train
 from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
-from lambdaboost import NDCG, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import cubic_polynomial, write_letor
+from experiments.common.cubic import cubic_polynomial
+from lambdaboost import NDCG, ClickTier, LambdaRank, RankNet, SigmoidLocal
 
 pytestmark = pytest.mark.slow
-
 TINY = replace(
     QUICK,
     shapes=((2, 6), (1, 12)),
@@ -35,7 +35,6 @@ TINY = replace(
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    monkeypatch.setattr(command, "use", lambda threads: None)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)
 
 
@@ -63,14 +62,6 @@ def test_the_factored_gradient_is_that_of_all_pairs():
     torch.nn.functional.softplus(net(x[j]) - net(x[i])).sum().backward()
     for one, p in zip(factored, net.parameters(), strict=True):
         np.testing.assert_allclose(one, p.grad, rtol=1e-4, atol=1e-5)
-
-
-def test_batches_hold_every_query_once():
-    _, q = drawn.make(5, [3, 1, 4])
-    batches = query_batches(q)
-    assert [rows.tolist() for rows, _ in batches] == [[0, 1, 2], [3], [4, 5, 6, 7]]
-    for rows, one in batches:
-        np.testing.assert_array_equal(one.labels["clicks"], q.labels["clicks"][rows])
 
 
 @pytest.mark.parametrize("hidden", [0, 10])
@@ -117,7 +108,7 @@ def test_everything_is_written(tmp_path):
 
 def test_the_papers_slopes_stand_beside_the_papers_algorithms_alone():
     """λ in near-linear time is another algorithm than the paper's V2, which sums over pairs."""
-    table = measure_speed(TINY, lambda text: None).slopes()
+    table = measure_speed(TINY).slopes()
     rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("|")}
     for layers in ("one layer", "two layers"):
         assert rows[f"pair by pair (V1), {layers}"].endswith("| 1.943 |")
@@ -130,19 +121,8 @@ def test_one_part_alone(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"report.md", "figure_1.png"}
 
 
-def test_a_folder_of_letor_text(tmp_path):
-    data = cubic_polynomial(queries=12, documents=8, features=4)
-    folder, out = tmp_path / "letor", tmp_path / "out"
-    folder.mkdir()
-    for name, queries in (("train", range(6)), ("vali", range(6, 8)), ("test", range(8, 12))):
-        write_letor(folder / f"{name}.txt", data.take(queries))
-    command.main([str(folder), "--quick", "--only", "accuracy", "--out", str(out)])
-    assert "4 test queries" in (out / "report.md").read_text(encoding="utf-8")
-    assert {p.name for p in out.iterdir()} == {"report.md", "figure_2.png"}
-
-
 def test_a_net_that_diverges_is_not_chosen():
-    data = command.cubic(20, seed=0)
+    data = command.cubic(Namespace(queries=20, seed=0))
     parts = prepared(data, data.folds[0])
     diverged = train(SYSTEMS[0], 1e38, parts, epochs=3, seed=0)
     learnt = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
@@ -152,30 +132,5 @@ def test_a_net_that_diverges_is_not_chosen():
     again = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
     assert again.valid == learnt.valid
     q = data.parts["test"].queries
+    assert [data.parts[name].queries.n_queries for name in ("train", "vali", "test")] == [8, 4, 8]
     assert NDCG(10)(learnt.test_scores, q) > NDCG(10)(np.zeros(q.n_documents), q)
-
-
-def test_parts_are_those_of_the_paper():
-    data = command.cubic(25, seed=0)
-    assert {name: part.queries.n_queries for name, part in data.parts.items()} == {
-        "train": 10,
-        "vali": 5,
-        "test": 10,
-    }
-    assert isinstance(data.parts["train"].queries, Queries)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["nowhere"], "DATA is 'nowhere': give a folder of LETOR text, or the word synthetic"),
-        ([".", "--queries", "50"], "--queries 50 is for synthetic data: . has its own queries"),
-        (["--epochs", "0"], "argument --epochs: is 0"),
-        (["--only", "all"], "argument --only: invalid choice"),
-    ],
-)
-def test_wrong_input(arguments, said, capsys, tmp_path):
-    with pytest.raises((SystemExit, ValueError)) as error:
-        command.main([*arguments, "--out", str(tmp_path / "out")])
-    assert said in f"{error.value}{capsys.readouterr().err}"
-    assert not (tmp_path / "out").exists()

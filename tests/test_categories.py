@@ -16,8 +16,8 @@ import xgboost as xgb
 from lambdaboost import LambdaRank, load, save
 from lambdaboost._installed import engine_named
 from lambdaboost.cli.run import run
-from lambdaboost.datasets import from_frame, read_table
-from lambdaboost.datasets.categories import categories_in, codes_in, levels_in
+from lambdaboost.datasets import from_frame
+from lambdaboost.datasets.categories import categories_in, codes_in
 from lambdaboost.datasets.tables import Table
 
 RNG = np.random.default_rng(0)
@@ -120,15 +120,6 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_validation_sets_and_missing_values(engine):
-    shown = PANDAS.assign(market=PANDAS.market.where(PRICE > 0.1))
-    fitted = ranker(engine).fit(shown, GRADE, eval_set=[(REORDERED.assign(market=shown.market), GRADE)])
-    evaluated = fitted.evals_result_ if engine == "lightgbm" else fitted.evals_result()
-    assert len(next(iter(next(iter(evaluated.values())).values()))) == 5
-    assert np.array_equal(fitted.predict(shown), fitted.predict(pl.from_pandas(shown)))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     fitted = ranker(engine, unseen="missing").fit(PANDAS, GRADE)
     save(fitted, tmp_path / "model")
@@ -176,37 +167,6 @@ def test_what_training_did_not_have_is_refused(engine, tmp_path):
         numbers.predict(PANDAS)
 
 
-def test_a_frame_with_two_levels():
-    indexed = PANDAS.set_index(["qid", "site"])
-    with pytest.raises(ValueError, match=r"no column 'qid': it is in the index; give X.reset_index\(\)"):
-        ranker("lightgbm").fit(indexed, GRADE)
-    with pytest.raises(
-        ValueError, match=r"query: df has no column 'qid': it is in the index; give df.reset_index\(\)"
-    ):
-        from_frame(indexed, query="qid", relevance="price")
-    two = pd.DataFrame(np.ones((4, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
-    for read in (
-        lambda: ranker("xgboost").fit(two, [1, 0, 1, 0]),
-        lambda: from_frame(two, query="a", relevance="b"),
-    ):
-        with pytest.raises(TypeError, match=r"has names of two levels, such as \('a', 'x'\): join them"):
-            read()
-    two.columns = two.columns.map("_".join)
-    assert list(two) == ["a_x", "a_y"]
-
-
-def test_columns_named_like_keywords():
-    names = ["group", "label", "weight", "self", "class", "sizes", "ids", "data"]
-    frame = pd.DataFrame(RNG.random((N, len(names))), columns=names).assign(qid=QUERY)
-    for engine in ENGINES:
-        assert ranker(engine).fit(frame, GRADE).predict(frame).shape == (N,)
-    read = from_frame(frame.assign(grade=GRADE), query="qid", relevance="grade", sources={"class": "class"})
-    assert read.queries.labels["class"].size == N and "class" not in read.feature_names
-    for name in ("weight", "sizes", "ids", "position", "self"):
-        with pytest.raises(ValueError, match=f"a label source cannot be called '{name}': .* rename it"):
-            from_frame(frame.assign(grade=GRADE), query="qid", relevance="grade", sources={name: "group"})
-
-
 def test_a_reader_keeps_the_values():
     frame = pd.DataFrame({"q": QUERY, "y": GRADE, "w": PRICE, "d": MARKET, "market": MARKET, "site": SITE})
     columns = {"query": "q", "relevance": "y", "weight": "w", "document": "d"}
@@ -216,7 +176,7 @@ def test_a_reader_keeps_the_values():
     assert np.allclose(found.queries.weight, PRICE)
     part = found.take([3, 4]).without_ids().without_features(["site"])
     assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
-    with pytest.raises(ValueError, match="differ in categories"):
+    with pytest.raises(ValueError, match="differ in"):
         type(part).concat(
             [part, from_frame(frame[60:62], **columns, categorical=["market"], features=["market"])]
         )
@@ -234,7 +194,7 @@ def test_a_reader_keeps_the_values():
 
 def test_codes_know_values_by_their_text():
     table = Table.of(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
-    codes = codes_in(table.called("c"), levels_in(table, "c"), ["07", 7])
+    codes = codes_in(table, "c", ["07", 7])
     assert np.array_equal(codes, [1, 1, 1, np.nan, 0], equal_nan=True)
     table = Table.of(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
     assert categories_in(table, ["c"]) == {"c": ("3", "a", "b")}
@@ -326,36 +286,14 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     assert "1 row of column 'market', such as 'xx'" in err
 
 
-def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):
-    few = [
-        "--rounds",
-        "3",
-        "--drop",
-        "name,market,site",
-        "--source",
-        "clicks=ctr",
-        "--query",
-        "q",
-        "--label",
-        "y",
-    ]
-    figures = []
-    for more in (("--weight", "w"), ("--drop", "w")):
-        out = tmp_path / f"m{len(figures)}"
-        files = (folder / "log.csv", "--test", folder / "test.csv", "--out", out)
-        assert call(capsys, "train", *files, *few, *more)[0] == 0
-        figures.append(json.loads((tmp_path / f"m{len(figures)}.json").read_text())["measures"]["test"])
-    assert figures[0] != figures[1]
-
-
 MISTAKES = [
     (["--categorical", "price,market"], "column 'price' of "),
-    (["--categorical", "markt"], "--categorical: "),
-    (["--categorical", "y"], "--label: column 'y' is given twice"),
-    (["--categorical", "market", "--drop", "market"], "--drop: column 'market' is given twice"),
+    (["--categorical", "markt"], "categorical: "),
+    (["--categorical", "y"], "label: column 'y' is given twice"),
+    (["--categorical", "market", "--drop", "market"], "drop: column 'market' is given twice"),
     ([], "column 'market' is 'zz' in row 1 of "),
-    (["--categorical", "market", "--weight", "w"], "--weight: column 'w' is given twice"),
-    (["--categorical", "market", "--document", "nom"], "--document: "),
+    (["--categorical", "market", "--weight", "w"], "weight: column 'w' is given twice"),
+    (["--categorical", "market", "--document", "nom"], "document: "),
 ]
 
 
@@ -372,13 +310,7 @@ def test_letor_text_has_no_categories(capsys, tmp_path):
     (tmp_path / "t.txt").write_text("1 qid:1 1:3 2:1\n0 qid:1 1:2 2:0\n")
     for option in ("--categorical", "--document"):
         code, _, err = call(capsys, "train", tmp_path / "t.txt", option, "2", "--out", tmp_path / "m")
-        assert code == 1 and f"{option}" in err and "is LETOR text" in err
-
-
-def test_csv_reads_categories_as_text(tmp_path):
-    (tmp_path / "t.csv").write_text("q,y,c\n1,1,07\n1,0,7\n1,0,\n")
-    found = read_table(tmp_path / "t.csv", query="q", relevance="y", categorical=["c"])
-    assert found.categories == {"c": ("07", "7")} and np.isnan(found.features[2, 0])
+        assert code == 1 and option.strip("-") in err and "is LETOR text" in err
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,87 +1,294 @@
-"""`experiments.clicks` at tiny sizes, and what it says of what it found."""
+"""`experiments.clicks`: its objectives, curves and swap experiments against slow references, and the study."""
 
+import drawn
+import lightgbm as lgb
+import naive
 import numpy as np
 import pytest
+import xgboost as xgb
+from on_lightgbm import dataset as Dataset
+from on_xgboost import dataset as DMatrix
 
-pytest.importorskip("matplotlib")
+from experiments.clicks import position_gam, unbiased_lambdarank
+from experiments.clicks.by_document import curve_by_document
+from experiments.clicks.position_gam import PositionGAM
+from experiments.clicks.study import five_folds
+from experiments.clicks.swaps import simulate_swaps, swap_experiment
+from experiments.clicks.unbiased_lambdarank import UnbiasedLambdaRank
+from experiments.common.data import one_fold
+from lambdaboost import CNDCG, NDCG, Blend, LambdaRank, Queries, RankNet
+from lambdaboost.clicks import ClickLog, PositionBased, Propensities, simulate
+from lambdaboost.datasets import web_search_log
 
-import experiments.clicks.__main__ as command
-from experiments.clicks.few_grades import named
-from experiments.clicks.folds import five_folds
-from experiments.clicks.rankers import (
-    CEILING,
-    DEBIASED,
-    ENGINES,
-    ESTIMATED,
-    HARVESTED,
-    NAIVE,
-    PRODUCTION,
-    UNBIASED,
+RNG = np.random.default_rng(7)
+K = 6
+Q = Queries(RNG.integers(0, 3, 150 * 8), sizes=[8] * 150)
+X = np.column_stack([Q.relevance + 0.5 * RNG.normal(size=1200), RNG.normal(size=(1200, 2))])
+SCORE = 0.5 * X[:, 0] + RNG.normal(size=1200)  # better than chance, so relevance differs by position
+RANKERS = np.array([SCORE, SCORE + RNG.normal(size=1200), SCORE + RNG.normal(size=1200)])
+
+
+def held(curve, eta):
+    """The number of positions whose interval holds the value of 1/rank^η, relative to the first."""
+    true = np.array(Propensities.power(eta, len(curve)).values) * curve.values[0]
+    return ((np.array(curve.low) <= true + 1e-9) & (true <= np.array(curve.high) + 1e-9)).sum()
+
+
+@pytest.mark.parametrize("eta", [0.0, 1.0, 2.0])
+def test_the_true_curve_is_in_the_intervals(eta):
+    log = simulate(RANKERS, Q, PositionBased(eta), 300, np.random.default_rng(1), k=K)
+    swaps, arm = simulate_swaps(SCORE, Q, PositionBased(eta), 300, np.random.default_rng(3), k=K)
+    few = simulate(RANKERS, Q, PositionBased(eta), 6, np.random.default_rng(4), k=K)
+    for curve in (curve_by_document(log), swap_experiment(swaps, arm)):
+        assert held(curve, eta) >= K - 1
+        assert held(curve, eta + 1) <= 2
+    assert held(curve_by_document(few), eta) >= K - 1  # six impressions of each document do not bend it
+
+
+def test_shuffled_lists_recover_the_curve():
+    query, document, session = (
+        a.ravel() for a in np.meshgrid(range(80), range(5), range(100), indexing="ij")
+    )
+    rng = np.random.default_rng(0)
+    position = rng.permuted(np.broadcast_to(np.arange(1, 6), (80, 100, 5)), axis=2).transpose(0, 2, 1).ravel()
+    attracts = rng.random((80, 5))[query, document]
+    clicked = rng.random(query.size) < attracts / position
+    log = ClickLog(query, document, position, clicked, session=query * 100 + session)
+    assert held(swap_experiment(log), 1) >= 4
+    with pytest.raises(ValueError, match="the lists were not shuffled"):
+        swap_experiment(simulate(RANKERS, Q, PositionBased(), 50, np.random.default_rng(1), k=K))
+
+
+def test_swaps_exchange_the_first_document_with_that_of_the_arm():
+    q, scores = Queries([2, 0, 1, 0, 1], sizes=[5]), [0.3, 0.5, 0.4, 0.2, 0.1]
+    log, arm = simulate_swaps(scores, q, PositionBased(), 6000, np.random.default_rng(0), k=4)
+    for k, other in ((2, 2), (3, 0), (4, 3)):
+        document = log.document[(log.position == 1) & (arm == k)]
+        assert abs(len(document) - 2000) < 160
+        assert abs(np.mean(document == 1) - 0.5) < 0.05
+        assert set(document) == {1, other}
+    with pytest.raises(ValueError, match=r"positions \[3\]: no arm of the experiment"):
+        swap_experiment(log, np.where(arm == 3, 0, arm))
+
+
+def unbiased(s, q, power, k):
+    """λ and μ of unbiased LambdaRank: the ratios of the round, then the pairs divided by them."""
+    place = np.maximum(q.required_position() - 1, 0)
+    costs, queries = np.zeros((place.max() + 1, place.max() + 1)), []
+    for rows, y in drawn.rows(q):
+        gains, r = [naive.exponential(l) for l in y["relevance"]], naive.ranks(s[rows])
+        pairs = naive.graded_pairs(y["relevance"])
+        queries.append((rows, pairs, gains, r))
+        for i, j in pairs:
+            apart = s[rows][i] - s[rows][j]
+            cost = np.log1p(np.exp(-abs(apart))) - min(apart, 0.0)
+            costs[place[rows][i], place[rows][j]] += naive.swap_ndcg(gains, r, i, j, k) * cost
+    plus, minus = naive.position_ratios(costs, 1 / (1 + power))
+    found = np.zeros((2, q.n_documents))
+    for rows, pairs, gains, r in queries:
+        at = place[rows]
+
+        def weight(i, j, at=at, gains=gains, r=r):
+            return naive.swap_ndcg(gains, r, i, j, k) / (plus[at[i]] * minus[at[j]])
+
+        found[:, rows] = naive.pair_rule(s[rows], pairs, weight, naive.logistic)
+    return found, np.array(plus), np.array(minus)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("k", [None, 3])
+def test_unbiased_lambdarank_equals_its_reference(power, k):
+    for scores, q in (drawn.make(4, [8] * 60), drawn.make(0, [1, 2, 5, 10, 40, 41])):
+        objective = UnbiasedLambdaRank(NDCG(k=k), regularization=power)
+        (lam, mu), *ratios = unbiased(scores, q, power, k)
+        for t, found in zip(ratios, objective.bias(scores, q), strict=True):
+            np.testing.assert_allclose(found.values, t / t.max(), rtol=1e-4)
+        grad, hess = objective.gradient(scores, q)
+        np.testing.assert_allclose(-grad, lam, atol=1e-4 * np.abs(lam).max())
+        np.testing.assert_allclose(hess, mu, atol=1e-4 * np.abs(mu).max())
+
+
+def sessions(queries=4000, n=6, eta=1.0, seed=0):
+    """Clicks of a position-based user on documents in random order, and what attracts."""
+    rng = np.random.default_rng(seed)
+    attraction = rng.choice([0.1, 0.3, 0.8], queries * n) * rng.uniform(0.95, 1.05, queries * n)
+    position = np.concatenate([rng.permutation(n) + 1 for _ in range(queries)])
+    clicks = rng.random(queries * n) < attraction / position**eta
+    return np.log(attraction), Queries(clicks, sizes=[n] * queries, position=position)
+
+
+def test_the_bias_of_simulated_clicks_is_found(monkeypatch):
+    scores, q = sessions()
+    clicked, other = UnbiasedLambdaRank(regularization=0.0).bias(scores, q)
+    np.testing.assert_allclose(clicked.values, 1 / np.arange(1.0, 7), rtol=0.25)
+    assert (np.diff(other.values) > 0).all()  # what is not clicked at the top was seen and not liked
+    near_one, _ = UnbiasedLambdaRank(regularization=1e6).bias(scores, q)
+    np.testing.assert_allclose(near_one.values, 1, rtol=1e-4)
+    # A sample of the queries gives much the same.
+    monkeypatch.setattr(unbiased_lambdarank, "SAMPLED_PAIRS", 5000)
+    again = Queries(q.relevance, sizes=q.sizes, position=q.position)
+    (some, _), (whole, _) = (UnbiasedLambdaRank().bias(scores, of) for of in (again, q))
+    assert some != whole
+    np.testing.assert_allclose(some.values, whole.values, rtol=0.2)
+
+
+def test_clicks_of_a_source_and_positions_that_are_far_or_named():
+    scores, q = sessions(100)
+    named = Queries(
+        np.zeros(600), sizes=q.sizes, clicks=q.relevance, position=np.array(list("_abcdef"))[q.position]
+    )
+    by_clicks, by_grade = UnbiasedLambdaRank(CNDCG(scale=1)), UnbiasedLambdaRank()
+    np.testing.assert_allclose(by_clicks.gradient(scores, named), by_grade.gradient(scores, q), atol=1e-5)
+    assert by_clicks.bias(scores, named)[0].names == tuple("abcdef")
+    far = Queries([1, 0, 0], sizes=[3], position=[1, 250, 300])
+    assert len(by_grade.bias(np.zeros(3), far)[0]) == 200
+    with pytest.raises(ValueError, match="has no position"):
+        by_grade.gradient(np.zeros(3), Queries([0, 1, 0], sizes=[3], position=[1, None, 2]))
+
+
+def gam(objective, regularization, s, q):
+    """The bias by half Newton steps of all positions at once, one position after the other."""
+    position = q.required_position()
+    b, shown = np.zeros(position.max() + 1), np.bincount(position)
+    for _ in range(position_gam.NEWTON_STEPS):
+        grad, hess = objective.gradient(s + b[position], q)
+        steps = np.zeros(b.size)
+        for k in range(1, b.size):
+            slope = -grad[position == k].sum(dtype=float) - regularization * shown[k] * b[k]
+            curvature = hess[position == k].sum(dtype=float) + regularization * shown[k]
+            steps[k] = 0.5 * slope / curvature if curvature > 0 else 0.0
+        b += np.clip(steps, -1, 1)
+        if abs(steps).max() < position_gam.SHORTEST_STEP:
+            break
+    return objective.gradient(s + b[position], q)
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+@pytest.mark.parametrize("objective", [LambdaRank(NDCG(k=5)), RankNet()], ids=repr)
+def test_the_gam_equals_its_reference(objective, regularization):
+    scores, q = drawn.make(3, [1, 2, 5, 10, 40, 41])
+    scores = np.tanh(scores) + np.random.default_rng(0).random(scores.size)
+    q = Queries(
+        q.relevance, sizes=q.sizes, position=q.position
+    )  # without weights, which no gradient here has
+    found = PositionGAM(objective, regularization).gradient(scores, q)
+    for one, other in zip(found, gam(objective, regularization, scores, q), strict=True):
+        np.testing.assert_allclose(one, other, atol=5e-3 * np.abs(other).max())
+
+
+def test_the_gam_leaves_no_force_at_any_position():
+    scores, q = sessions(1000)
+    for objective in (LambdaRank(), RankNet()):
+        corrected = PositionGAM(objective)
+        left, before = (
+            np.abs(np.bincount(q.position, one.gradient(scores, q)[0])[1:]).max()
+            for one in (corrected, objective)
+        )
+        assert left < 0.01 * before
+        b = corrected.bias(scores, q)
+        assert b[0] == 0 and (np.diff(b) < 0).all()
+    hard = PositionGAM(LambdaRank(), 1e9).gradient(scores, q)
+    np.testing.assert_allclose(hard, LambdaRank().gradient(scores, q), atol=1e-6)
+
+
+def lightgbm_step(bias, scores, q, objective, learning_rate, regularization):
+    """Gradient and hessian of a round, and the bias of the next, operation for operation.
+
+    A copy of LightGBM's `RankingObjective::GetGradients` and `UpdatePositionBiasFactors` (4.x, src/objective/
+    rank_objective.hpp) with one thread: float32 biases, derivatives summed in float64 by row.
+    """
+    place = q.required_position() - 1
+    grad, hess = objective.gradient(scores + bias[place].astype(np.float64), q)
+    count = np.bincount(place, minlength=bias.size)
+    slope = np.bincount(place, -grad.astype(np.float64), bias.size)
+    slope -= bias.astype(np.float64) * regularization * count
+    curvature = np.bincount(place, -hess.astype(np.float64), bias.size) - regularization * count
+    following = bias + learning_rate * slope / (np.abs(curvature) + 0.001)
+    return (grad, hess), following.astype(np.float32)
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+def test_these_rounds_are_those_of_lightgbms_position_training(regularization):
+    _, q = sessions(200)
+    X = np.random.default_rng(0).normal(size=(q.n_documents, 4)) + q.relevance[:, None]
+    params = {"verbose": -1, "num_leaves": 7, "num_threads": 1, "deterministic": True, "learning_rate": 0.2}
+    options = {"lambdarank_norm": False, "lambdarank_position_bias_regularization": regularization}
+    data = lgb.Dataset(X, q.relevance, group=q.sizes, position=q.position)
+    native = lgb.train(params | options | {"objective": "lambdarank"}, data, 10)
+    bias = np.zeros(6, dtype=np.float32)
+
+    def replayed(scores, _):
+        nonlocal bias
+        derivatives, bias = lightgbm_step(bias, scores, q, LambdaRank(), 0.2, regularization)
+        return derivatives
+
+    # LightGBM numbers positions as they first occur, which changes no score.
+    own = lgb.train(params | {"objective": replayed}, lgb.Dataset(X, q.relevance, group=q.sizes), 10)
+    assert np.abs(bias).max() > 0.01
+    np.testing.assert_allclose(own.predict(X), native.predict(X), atol=1e-3 * np.ptp(native.predict(X)))
+
+
+def test_queries_of_weight_0_do_not_turn_the_bias(monkeypatch):
+    """XGBoost's own ignores weights; here a log of reversed clicks of weight 0 leaves the curve as it is."""
+    scores, q = sessions(300)
+    _, other = sessions(300, seed=1)
+    turned = Queries(
+        np.append(q.relevance, other.relevance),
+        sizes=np.append(q.sizes, other.sizes),
+        position=np.append(q.position, 7 - other.position),
+        weight=np.repeat([1.0, 0.0], 300),
+    )
+    twice = np.append(scores, scores)
+    for objective in (UnbiasedLambdaRank(), UnbiasedLambdaRank(regularization=0.0)):
+        for one, two in zip(objective.bias(scores, q), objective.bias(twice, turned), strict=True):
+            np.testing.assert_allclose(one.values, two.values, rtol=1e-6)
+    whole = PositionGAM(LambdaRank(), 0.1).bias(scores, q)
+    np.testing.assert_allclose(whole, PositionGAM(LambdaRank(), 0.1).bias(twice, turned), atol=1e-6)
+    monkeypatch.setattr(position_gam, "SAMPLED_DOCUMENTS", 600)
+    again = Queries(q.relevance, sizes=q.sizes, position=q.position)
+    np.testing.assert_allclose(PositionGAM(LambdaRank(), 0.1).bias(scores, again), whole, atol=0.5)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [UnbiasedLambdaRank(), PositionGAM(LambdaRank()), Blend(LambdaRank(), UnbiasedLambdaRank(), 0.5)],
+    ids=repr,
 )
-from experiments.clicks.report import findings
-from experiments.clicks.results import Results
-
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("clicks")
-
-
-@pytest.fixture(scope="module")
-def made(out):
-    return command.main(["--quick", "--queries", "60", "--workers", "1", "--out", str(out)])
-
-
-def test_everything_is_written(made, out):
-    assert {path.name for path in out.iterdir()} == {"curves.png", "report.md", "runs"}
-    text = (out / "report.md").read_text(encoding="utf-8")
-    assert f"| {UNBIASED} |" in text
-    assert "5 % of the grades, **pooled**" in text
+def test_both_engines_train_by_the_callback_and_rank_better(objective):
+    attracts, q = sessions(400)
+    X = np.column_stack([attracts + np.random.default_rng(0).normal(size=attracts.size), np.zeros(2400)])
+    truth = Queries(np.exp(attracts).round(1) * 10, sizes=q.sizes)
+    data = Dataset(X, q.relevance, group=q.sizes, position=q.position)
+    params = {"objective": objective, "metric": "None", "verbose": -1, "num_threads": 1}
+    boosters = [lgb.train(params, data, 10).predict(X)]
+    matrix = DMatrix(X, q.relevance, group=q.sizes, position=q.position)
+    params = {"nthread": 1, "min_child_weight": 0, "disable_default_eval_metric": True}
+    booster = xgb.train(params, matrix, 10, obj=objective)
+    boosters.append(booster.predict(xgb.DMatrix(X), output_margin=True))
+    for scores in boosters:
+        assert NDCG(gain="linear")(scores, truth) > NDCG(gain="linear")(np.zeros(2400), truth) + 0.03
 
 
-def test_finished_runs_are_not_repeated(made, out, monkeypatch):
-    monkeypatch.setattr(command, "Study", lambda *_: pytest.fail("a run was repeated"))
-    again = command.main(["--quick", "--queries", "60", "--workers", "1", "--out", str(out)])
-    for key, outcome in made.outcomes.items():
-        assert again.outcomes[key].keys() == outcome.keys()
+# The study
+
+
+@pytest.mark.slow
+def test_the_study_at_tiny_sizes(tmp_path):
+    pytest.importorskip("matplotlib")
+    import experiments.clicks.__main__ as command
+
+    found = command.main(["--quick", "--queries", "60", "--workers", "1", "--out", str(tmp_path)])
+    assert found.users == list(command.QUICK_USERS) and [path.name for path in tmp_path.iterdir()] == [
+        "report.md"
+    ]
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| UnbiasedLambdaRank |" in text and "5 % of the grades, **pooled**" in text
 
 
 def test_no_query_is_in_two_test_parts():
-    data = command._read("synthetic", command._parser().parse_args(["--queries", "25"]))
-    documents = sum(part.queries.n_documents for part in data.parts.values())
+    data = one_fold(web_search_log(25, 10), (0.4, 0.2, 0.4), 0, "")
     folds = list(five_folds(data, 0))
+    documents = sum(part.queries.n_documents for part in data.parts.values())
     assert sum(test.queries.n_documents for _, test in folds) == documents
     for training, test in folds:
         assert not set(map(bytes, training.features)) & set(map(bytes, test.features))
-
-
-def invented(**means):
-    """Results of 200 test queries with such a mean for each ranker, .5 for the others."""
-    noise = np.random.default_rng(0).normal(0, 0.01, 200)
-    names = [NAIVE, *ESTIMATED, *ENGINES, CEILING, PRODUCTION]
-    outcome = {
-        f"NDCG {name}": np.full(200, means.get(name, 0.5)) + noise * (i + 1) for i, name in enumerate(names)
-    }
-    return Results({("made up", users, 0): outcome for users in command.USERS})
-
-
-def said(results, claim):
-    """The verdict on a claim."""
-    (line,) = (line for line in findings(results).splitlines() if line.startswith(f"- {claim}"))
-    return line.split("**")[1]
-
-
-def test_verdicts_follow_the_figures():
-    better = invented(**{DEBIASED + HARVESTED: 0.6})
-    assert said(better, "It beats clicks as labels, cascade") == "yes"
-    assert said(better, "It is not significantly worse than LightGBM's position, trust") == "yes"
-    worse = invented(**dict.fromkeys(ESTIMATED, 0.4))
-    assert said(worse, "It beats clicks as labels, cascade") == "no"
-    assert said(worse, "It is not significantly worse than LightGBM's position, trust") == "no"
-    assert said(worse, "It costs nothing without a bias") == "no"
-
-
-def test_a_share_is_named():
-    assert named("graded", 0.05) == "graded, 5 % of the grades"

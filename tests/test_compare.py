@@ -1,5 +1,6 @@
 """Comparisons of systems, in pairs: the tests against scipy, the tables, and what may not be compared."""
 
+import re
 from importlib import import_module
 from math import inf, nan, sqrt
 
@@ -307,8 +308,8 @@ def test_markdown():
 
 def test_html():
     text = styled()._repr_html_()
-    assert "<td>sure &amp; |safe|</td><td><b>▲ 60.00</b></td>" in text and "<td>▼ 40.00</td>" in text
-    assert "<td><b>▲ +10.00</b></td>" in text and "p after Holm" in text
+    assert re.search(r"<td>sure &amp; \|safe\|</td>\s*<td>▲ 60.00</td>", text) and "<td>▼ 40.00</td>" in text
+    assert "<td>▲ +10.00</td>" in text and "p after Holm" in text
 
 
 def test_names_are_no_markup_and_no_control_characters():

@@ -5,52 +5,21 @@ import itertools
 import numpy as np
 import pytest
 
-from lambdaboost.datasets import cubic_polynomial, web_search_log
-from lambdaboost.datasets.click_models import CLICK_MODELS, sampled_last_clicks
-from lambdaboost.datasets.synthetic import GRADE_SHARES, grades_by_share
+from lambdaboost.datasets import web_search_log
+from lambdaboost.datasets.click_models import CLICK_MODELS
+from lambdaboost.datasets.synthetic import GRADE_SHARES
 
-GENERATORS = pytest.mark.parametrize("generate", [cubic_polynomial, web_search_log])
 MODELS = pytest.mark.parametrize("click_model", CLICK_MODELS)
 
 
-@GENERATORS
-def test_the_seed_decides_every_bit(generate):
-    one, again, other = (generate(queries=30, documents=20, seed=seed) for seed in (5, 5, 6))
-    assert one.features.tobytes() == again.features.tobytes()
-    for name, labels in one.queries.labels.items():
-        assert labels.tobytes() == again.queries.labels[name].tobytes()
-    np.testing.assert_array_equal(one.queries.offsets, again.queries.offsets)
-    assert one.features.shape != other.features.shape or (one.features != other.features).any()
-
-
-@GENERATORS
-def test_shares_of_grades(generate):
-    X, q = generate(queries=200, documents=50)
-    assert X.dtype == np.float32 and np.isfinite(X).all()
+def test_seeds_shares_and_names():
+    (X, q), (again, _), (other, _) = (web_search_log(200, 50, 19, seed=seed) for seed in (5, 5, 6))
+    assert X.tobytes() == again.tobytes() and X.shape != other.shape
+    assert X.dtype == np.float32 and np.isfinite(X).all() and q.sizes.min() >= 1
     shares = np.bincount(q.relevance.astype(int), minlength=5) / q.n_documents
     np.testing.assert_allclose(shares, GRADE_SHARES, atol=1e-3)
-
-
-def test_grades_follow_utility():
-    utility = np.random.default_rng(0).standard_normal(1000)
-    assert (np.diff(grades_by_share(utility)[np.argsort(utility)]) >= 0).all()
-
-
-def test_cubic_polynomial_is_as_in_the_paper():
-    X, q = cubic_polynomial(queries=100)
-    assert X.shape == (5000, 50) and (q.sizes == 50).all()
-    assert -1 <= X.min() < -0.99 and 0.99 < X.max() <= 1
-
-
-def test_cubic_polynomial_is_no_straight_line():
-    X, q = cubic_polynomial(queries=400)
-    fitted = np.linalg.lstsq(X, q.relevance - q.relevance.mean(), rcond=None)[0]
-    assert 0.4 < np.corrcoef(X @ fitted, q.relevance)[0, 1] < 0.7
-
-
-def test_list_lengths_vary_about_their_mean():
-    sizes = web_search_log(queries=1000, documents=60).queries.sizes
-    assert abs(sizes.mean() - 60) < 3 and 20 < sizes.std() < 28 and sizes.min() >= 1
+    names = web_search_log(3, 1, 19).feature_names
+    assert names[16:] == ("copy_0_match_title", "noise_0", "copy_1_match_body")
 
 
 def agreement(q):
@@ -122,17 +91,6 @@ def ndcg(scores, q, k):
     return np.mean(values)
 
 
-def test_distractors_fill_up():
-    c = web_search_log(queries=10, features=19)
-    assert c.feature_names[16:] == ("copy_0_match_title", "noise_0", "copy_1_match_body")
-    assert len(set(web_search_log(queries=3, features=200).feature_names)) == 200
-
-
-def test_one_document_a_query():
-    X, q = web_search_log(queries=3, documents=1, features=16)
-    assert X.shape == (q.n_documents, 16)
-
-
 # Click models against users one by one
 
 
@@ -164,40 +122,16 @@ def test_closed_form_is_what_users_do(click_model):
     np.testing.assert_allclose(counted, exact, atol=4 * np.sqrt(0.25 / n))
 
 
-@MODELS
-def test_last_click_probabilities(click_model):
-    rng = np.random.default_rng(2)
-    attraction, satisfaction = rng.random((50, 10)), rng.random((50, 10))
-    attraction[:, 7:] = 0
-    last = CLICK_MODELS[click_model].last_click(attraction, satisfaction)
-    assert (last >= 0).all() and (last.sum(axis=1) <= 1 + 1e-12).all() and (last[:, 7:] == 0).all()
-    certain = CLICK_MODELS[click_model].last_click(np.ones((1, 3)), np.ones((1, 3)))
-    assert certain.sum() == pytest.approx(1)
-    counts = sampled_last_clicks(last, 100, rng)
-    assert counts.shape == last.shape and (counts.sum(axis=1) <= 100).all() and (counts[:, 7:] == 0).all()
-
-
 @pytest.mark.parametrize(
-    "generate, arguments, error, problem",
+    "arguments, error, problem",
     [
-        (cubic_polynomial, {"queries": 0}, ValueError, "queries is 0: give a whole number ≥ 1"),
-        (cubic_polynomial, {"documents": 1}, ValueError, "documents is 1"),
-        (cubic_polynomial, {"features": 0}, ValueError, "features is 0"),
-        (cubic_polynomial, {"features": 2.5}, TypeError, "features is .*: give a whole number"),
-        (cubic_polynomial, {"seed": -1}, ValueError, "seed is -1"),
-        (cubic_polynomial, {"seed": None}, TypeError, "seed"),
-        (web_search_log, {"queries": "many"}, TypeError, "queries"),
-        (web_search_log, {"documents": 0}, ValueError, "documents is 0"),
-        (web_search_log, {"features": 15}, ValueError, "features is 15: give a whole number ≥ 16"),
-        (web_search_log, {"seed": 1.0}, TypeError, "seed"),
-        (
-            web_search_log,
-            {"click_model": "pbm"},
-            ValueError,
-            "click_model is 'pbm': choose one of cascade, position",
-        ),
+        ({"queries": "many"}, TypeError, "queries is 'many': give a whole number"),
+        ({"documents": 0}, ValueError, "documents is 0"),
+        ({"features": 15}, ValueError, "features is 15: give a whole number ≥ 16"),
+        ({"seed": 1.0}, TypeError, "seed is 1.0"),
+        ({"click_model": "pbm"}, ValueError, "click_model is 'pbm': choose one of cascade, position"),
     ],
 )
-def test_arguments_that_are_wrong(generate, arguments, error, problem):
+def test_arguments_that_are_wrong(arguments, error, problem):
     with pytest.raises(error, match=problem):
-        generate(**arguments)
+        web_search_log(**arguments)

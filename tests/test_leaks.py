@@ -97,9 +97,10 @@ def test_rankers_warn_of_a_leak_and_of_nothing_else(engine):
 def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):
     """Features 135 and 136 of the text, in columns 134 and 135."""
     c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz")
-    c = c.source_from_feature("clicks", 134, transform=click_rate)
-    assert found(c.features, c.queries) == [("feature 134 (counted from 0)", "clicks", 1)]
-    assert found(c.without_features([134]).features, c.queries) == []
+    q = c.queries.with_source("clicks", click_rate(c.features[:, 134], c.queries))
+    c = c.without_features([134])
+    assert found(c.features, q) == [("feature 134 (counted from 0)", "clicks", 1)]
+    assert found(c.without_features([134]).features, q) == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -132,7 +133,7 @@ def test_what_tells_the_bookings_is_found_under_grades_of_clicks_and_bookings(se
     assert leak.feature == "feature 'click_bool'"
     with pytest.warns(UserWarning, match="booking") as warned:
         RANKERS["lightgbm"].fit(frame, q.relevance, group=q.sizes)
-    assert len([one for one in warned if "tells which documents" in str(one.message)]) == 2
+    assert len([one for one in warned if "reveals which documents" in str(one.message)]) == 2
 
 
 def test_errors_are_not_hidden(monkeypatch):

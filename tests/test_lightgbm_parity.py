@@ -6,8 +6,9 @@ import pytest
 from engine_rules import LightGBMRule
 from on_lightgbm import train
 
+from experiments.common.cubic import cubic_polynomial
 from lambdaboost import XENDCG, LambdaRank
-from lambdaboost.datasets import cubic_polynomial, read_letor, web_search_log
+from lambdaboost.datasets import read_letor, web_search_log
 
 PARAMS = {"verbose": -1, "num_leaves": 15, "min_data_in_leaf": 5, "num_threads": 1, "deterministic": True}
 ROUNDS = 30

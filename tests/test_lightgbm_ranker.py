@@ -194,7 +194,7 @@ def test_validation_data_as_lightgbm_4_7_takes_them():
             {"eval_X": (X_VALID,), "eval_y": (y, y)},
             "eval_X and eval_y differ: give both, .* of the same length",
         ),
-        ({**EVAL, "eval_X": X_VALID, "eval_y": y}, "eval_set is given beside eval_X"),
+        ({**EVAL, "eval_X": X_VALID, "eval_y": y}, "eval_set is given as well as eval_X"),
     ):
         with pytest.raises(ValueError, match=words):
             fitted(**arguments)

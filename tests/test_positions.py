@@ -13,20 +13,9 @@ import polars as pl
 import pytest
 import xgboost as xgb
 
-from lambdaboost import (
-    Blend,
-    GradientStep,
-    GumbelRanks,
-    InversePropensity,
-    LambdaRank,
-    Queries,
-    Scorecard,
-    query_folds,
-)
-from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import Collection, from_frame, web_search_log
+from lambdaboost import NDCG, Blend, GradientStep, GumbelRanks, LambdaRank, Queries, Scorecard, query_folds
+from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engine_data import queries_of
-from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.objective import Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -123,14 +112,6 @@ def test_categories_of_any_type_are_codes_in_sorted_order(given):
     assert q.position_names == ("side", "top")
 
 
-def test_categories_that_are_in_no_row_keep_their_codes():
-    shown = pd.Categorical(["top", "top"], categories=["side", "top"])
-    q = Queries([1, 0], sizes=[2], position=shown)
-    assert (q.position.tolist(), q.position_names) == ([2, 2], ("side", "top"))
-    numbered = pd.Categorical([10, 2, 10])
-    assert Queries([1, 0, 0], sizes=[3], position=numbered).position_names == ("2", "10")
-
-
 @pytest.mark.parametrize(
     ("error", "message", "position"),
     [
@@ -170,10 +151,7 @@ def test_positions_are_kept_by_everything_that_keeps_labels():
     collection = Collection(X, q)
     assert "position" in repr(collection)
     assert np.array_equal(collection.shuffled(1).queries.position, CODES[rows])
-    with_clicks = collection.source_from_feature(
-        "clicks", 0, transform=lambda values, q: np.zeros(values.size)
-    )
-    assert np.array_equal(with_clicks.queries.position, CODES)
+    assert np.array_equal(q.with_source("clicks", np.zeros(N)).position, CODES)
     halves = [collection.take(np.arange(10)), collection.take(np.arange(10, 30))]
     assert np.array_equal(Collection.concat(halves).queries.position, CODES)
     assert Queries([1], sizes=[1]).position is None
@@ -238,20 +216,24 @@ def test_an_objective_reads_positions_in_training(engine):
         ByPosition().gradient(np.zeros(N), Q0)
 
 
-@BOTH
-def test_containers_read_what_their_parts_read(engine):
-    parts = [
-        Blend(LambdaRank(), ByPosition(), 0.5),
-        Blend(ByPosition(), LambdaRank(), 0.5),
+def test_containers_read_what_their_parts_read():
+    both, kept = (
         Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
-        GradientStep(ByPosition()),
-    ]
-    for objective in parts:
+        (LambdaRank(), GumbelRanks(LambdaRank())),
+    )
+    for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
         assert objective.reads_positions
         with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
-            train(engine, dataset(engine, position=None), objective)
-    for objective in (LambdaRank(), GumbelRanks(LambdaRank())):
-        assert not objective.reads_positions
+            train("lightgbm", dataset("lightgbm", position=None), objective)
+    assert not any(objective.reads_positions for objective in kept)
+
+
+def test_folds_keep_positions():
+    def curve(position):
+        params = {**LGB, "objective": ByPosition(), "metric": "None"}
+        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
+
+    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
 
 
 @BOTH
@@ -264,14 +246,6 @@ def test_positions_that_nothing_reads_are_reported(engine):
         train(engine, dataset(engine))
 
 
-def test_a_long_curve_does_not_hide_what_is_wrong():
-    data = on_lightgbm.dataset(X, Q0.relevance, group=Q0.sizes)
-    objective = InversePropensity(LambdaRank(), Propensities(tuple(1 / np.arange(1, 51))))
-    with pytest.raises(ValueError, match="reads positions") as raised:
-        on_lightgbm.train(LGB, data, 1, objective=objective)
-    assert len(str(raised.value)) < 250
-
-
 def test_lightgbms_own_field_is_not_read():
     """LightGBM numbers its positions anew, in the order in which they first occur: ranks are lost."""
     shown = np.where(CODES == 0, 99, CODES)
@@ -279,25 +253,6 @@ def test_lightgbms_own_field_is_not_read():
     assert data.construct().get_field("position").max() < shown.max()
     with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train("lightgbm", data)
-
-
-def test_folds_keep_positions():
-    def curve(position):
-        params = {**LGB, "objective": ByPosition(), "metric": "None"}
-        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
-
-    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
-
-
-@pytest.mark.parametrize("frame", ["pandas", "polars"])
-def test_a_column_of_a_frame(frame):
-    table = pd.DataFrame({"q": QID, "grade": Q0.relevance, "bm25": X[:, 0], "rank": RANKS})
-    table = table if frame == "pandas" else pl.from_pandas(table).with_columns(pl.col("rank").fill_nan(None))
-    log = from_frame(table, query="q", relevance="grade", position="rank")
-    assert log.feature_names == ("bm25",)
-    assert np.array_equal(log.queries.position, CODES)
-    with pytest.raises(ValueError, match="df has no column 'place'"):
-        from_frame(table, query="q", relevance="grade", position="place")
 
 
 @BOTH

@@ -212,21 +212,6 @@ def test_plot_shows_values_and_intervals():
     assert [tick.get_text() for tick in named.get_xticklabels()] == [r"a\$", "b"]
 
 
-def test_curves_are_one_picture_of_a_report():
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    from lambdaboost.cli.report import _pictures
-
-    ((caption, draw),) = _pictures({"harvested": CURVE, "_true $p$": Propensities.power(1, 3)}).items()
-    assert caption == "Propensities by position, relative to the best position, with 95 % intervals."
-    draw(ax := Figure().subplots())
-    assert ax.get_legend_handles_labels()[1] == ["harvested", r" _true \$p\$"]
-    assert len({bars[0].get_color() for bars in ax.containers}) == 2
-    (plain,) = _pictures({"p": Propensities([1.0])})
-    assert "intervals" not in plain and not _pictures({})
-
-
 def test_texts_of_objectives_and_measures_name_a_saved_curve(tmp_path):
     curve, path = Propensities([1, 0.5, 0.3]), tmp_path / "curve.json"
     curve.save(path)

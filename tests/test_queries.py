@@ -32,13 +32,6 @@ def test_labels_are_float32_and_read_only():
         q.offsets = None
 
 
-def test_the_labels_are_copies():
-    y = np.ones(3, dtype=np.float32)
-    q = Queries(y, sizes=[3])
-    y[0] = 5
-    assert q.relevance.tolist() == [1, 1, 1]
-
-
 def test_weights_per_query_and_per_document():
     assert Queries(Y, sizes=[3, 2]).query_weight.tolist() == [1, 1]
     assert Queries(Y, sizes=[3, 2], weight=[2, 4]).weight.tolist() == [2, 2, 2, 4, 4]
@@ -109,13 +102,6 @@ def test_a_missing_query_id_is_one_clear_error(ids):
         Queries(Y, ids=ids)
 
 
-def test_ids_of_several_types():
-    ids = np.array([7, 7, "7", "7", 3.5], dtype=object)
-    assert Queries(Y, ids=ids).sizes.tolist() == [2, 2, 1]
-    with pytest.raises(ValueError, match=r"ids has query 7 in two places, row \d and row 3"):
-        Queries(Y, ids=np.array([7, 7, "7", 7, 3.5], dtype=object))
-
-
 @pytest.mark.parametrize(
     "labels",
     [
@@ -157,34 +143,12 @@ def test_dates_are_no_labels(dates):
             Queries(sizes=[5], **arguments)
 
 
-def test_reserved_names_are_refused():
-    for name in ("self", "offsets"):
-        with pytest.raises(
-            ValueError,
-            match=f"label source cannot be called '{name}': ids, offsets, position, position_names, relevance, self",
-        ):
-            Queries(Y, sizes=[5], **{name: Y})
-
-
 def test_reordering_takes_each_row_once():
     q = Queries([1, 2, 3], sizes=[3])
     for rows in ([0, 1, 1], [0, 1], [0, 1, 3], [0, 1, -1], [[0, 1, 2]]):
         with pytest.raises(ValueError, match="rows must hold each of 0 to 2 once"):
             q.reordered(np.array(rows))
     assert q.reordered(np.array([2, 0, 1])).relevance.tolist() == [3, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("message", "relevance"),
-    [
-        (r"relevance\[2\] is inf", [0, 1, np.inf]),
-        ("one dimension", [[0, 1, 2]]),
-        ("kept as float32", [0, 1, 1e39]),
-    ],
-)
-def test_wrong_grades(message, relevance):
-    with pytest.raises(ValueError, match=message):
-        Queries(relevance, sizes=[3])
 
 
 def test_labels_below_0_are_no_gains():

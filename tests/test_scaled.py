@@ -5,7 +5,7 @@ import naive
 import numpy as np
 import pytest
 import xgboost as xgb
-from test_several_goals_combiners import TWO, queries
+from test_several_goals import TWO, queries
 
 from lambdaboost import (
     CNDCG,

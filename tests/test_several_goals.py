@@ -1,116 +1,279 @@
-"""`experiments.several_goals` at tiny sizes, and what it says of what it found."""
+"""The combiners of `experiments.several_goals` against references and on engines, and the study at tiny sizes."""
 
 import itertools
-import re
-import stat
-import sys
+from dataclasses import replace
 
+import drawn
+import lightgbm as lgb
+import naive
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pytest
+import rules
+import xgboost as xgb
 
-pytest.importorskip("matplotlib")
-
-import experiments.several_goals.__main__ as command
-from experiments.several_goals import methods, mo_lightgbm, proof
-from experiments.several_goals.methods import CONSTRAINED, FIRST, SECOND_ALONE, SUM
-from experiments.several_goals.pictures import change, ringed
-from experiments.several_goals.promises import by_fold, by_seed, interval, p_of_keeping
-from experiments.several_goals.proof import Splits, above
-from experiments.several_goals.report import Volumes, findings
+from experiments.several_goals import methods
+from experiments.several_goals.combiners import (
+    Chebyshev,
+    Combined,
+    ExactPareto,
+    FromSources,
+    MinNorm,
+    StochasticLabels,
+    cosines,
+    costs,
+    shortest,
+    towards_balance,
+)
+from experiments.several_goals.methods import FIRST, SECOND_ALONE, SUM
 from experiments.several_goals.results import OfSet, hypervolume
 from experiments.several_goals.sets import known
-from experiments.several_goals.study import PARTS, Task
-from lambdaboost.tuning.keep import WEIGHTS
+from experiments.several_goals.training import Task
+from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, RankNet, Scaled, Scorecard
+from lambdaboost.datasets import web_search_log
+from lambdaboost.objectives.scaled import Gradients
 
-pytestmark = pytest.mark.slow
-
-QUICK = ("--quick", "--sets", "synthetic, position", "--workers", "1")
-KEPT = methods.named(CONSTRAINED, 0.01)
-
-
-@pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("several")
-
-
-@pytest.fixture(scope="module")
-def made(out):
-    return command.main([*QUICK, "--out", str(out)])
+TWO = (LambdaRank(), ClickTier())
+COMBINERS = [
+    StochasticLabels((0.8, 0.2)),
+    StochasticLabels((0.8, 0.2), by="query", seed=4),
+    Chebyshev((1.0, 2.0)),
+    MinNorm(),
+    ExactPareto((0.7, 0.3)),
+    FromSources(("fresh", "stale")),
+]
+EACH = pytest.mark.parametrize("combiner", COMBINERS, ids=repr)
 
 
-def test_everything_is_written(made, out):
-    assert {path.name for path in out.iterdir()} == {
-        "synthetic__position.svg",
-        "report.md",
-        "runs",
-        "sequence",
-    }
-    text = (out / "report.md").read_text(encoding="utf-8")
-    for expected in ("## Findings", "| Chebyshev |", f"| {KEPT} |", "settled before any result", "Wilson"):
-        assert expected in text
-    assert "MO-LightGBM linear_scalarization" not in text  # nobody gave it
-    text = (out / "sequence" / "report.md").read_text(encoding="utf-8")
-    for expected in (
-        "## Choices",
-        "## True losses",
-        "synthetic, position, Constrained",
-        "by the rule of the protocol",
-    ):
-        assert expected in text
+def queries(seed=0, sizes=(30, 20, 10), **more):
+    scores, q = drawn.make(seed, list(sizes))
+    share = np.repeat(np.random.default_rng(seed).random(len(sizes)), sizes).round(2)
+    labels = {"clicks": q.labels["clicks"], "fresh": share, "stale": 1 - share} | more
+    return scores, Queries(q.relevance, sizes, position=q.positions, **labels)
 
 
-def test_finished_runs_are_not_repeated(made, out, monkeypatch):
-    monkeypatch.setattr(command.Study, "__call__", lambda *_: pytest.fail("a run was repeated"))
-    again = command.main([*QUICK, "--out", str(out)])
-    assert again.outcomes.keys() == made.outcomes.keys()
+def angles(seed, count):
+    vectors = np.random.default_rng(seed).normal(size=(count, 4))
+    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    return vectors @ vectors.T
 
 
-def test_every_system_has_both_measures_of_every_query(made):
-    found = made.of("synthetic, position")
-    assert set(methods.combined(found.goals, 0)) | {FIRST, SECOND_ALONE, KEPT} < set(found.systems)
-    assert all(found.of_seed(name, "test", 0).shape == (2, 80) for name in found.systems)
-    assert (change(found, FIRST) == 0).all()
+@pytest.mark.parametrize("seed", range(12))
+def test_min_norm_is_the_shortest_combination(seed):
+    gram = angles(seed, 3)
+    alpha = shortest(gram)
+    assert (alpha >= 0).all() and alpha.sum() == pytest.approx(1)
+    on_grid = naive.shortest(gram)
+    assert alpha @ gram @ alpha <= on_grid @ gram @ on_grid + 1e-12
+    np.testing.assert_allclose(alpha, on_grid, atol=0.02)
+    # The slope in every objective with a weight is the same, and lower in none.
+    slopes = gram @ alpha
+    assert slopes.min() == pytest.approx(alpha @ gram @ alpha, abs=1e-9)
 
 
-def test_an_unknown_set_is_refused():
-    with pytest.raises(
-        ValueError, match=r"--sets 'mslr': expected one of 'synthetic, position', .*others need DATA"
-    ):
-        command.main(["--sets", "mslr"])
+def test_min_norm_of_two_is_halfway():
+    np.testing.assert_array_equal(shortest(angles(1, 2)), [0.5, 0.5])
+    scores, q = queries()
+    halves = Scorecard(TWO, Scaled((0.5, 0.5))).gradient(scores, q)
+    np.testing.assert_array_equal(Combined(TWO, MinNorm()).gradient(scores, q), halves)
 
 
-@pytest.mark.parametrize("arguments", [["nowhere"], ["--mo-lightgbm", "nowhere"]])
-def test_paths_that_are_not_there_are_refused(arguments, capsys):
-    with pytest.raises(SystemExit):
-        command.main(arguments)
-    assert "is nowhere: give the" in capsys.readouterr().err
+def test_cosines():
+    scores, q = queries()
+    found = Gradients((LambdaRank(), ClickTier(), RankNet()), scores, q, 0)
+    lambdas = np.array([lam for lam, _ in found.derivatives], dtype=np.float64)
+    expected = lambdas @ lambdas.T / np.outer(found.norms, found.norms)
+    np.testing.assert_allclose(cosines(found), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_pareto_solves_its_linear_program(seed, count):
+    rng = np.random.default_rng(100 + seed)
+    gram, costs = angles(seed, count), rng.uniform(0.05, 0.9, count)
+    preferences = rng.dirichlet(np.ones(count))
+    if seed % 3 == 0:
+        costs = 0.1 / preferences  # in balance
+    alpha = towards_balance(preferences * costs, preferences, gram)
+    assert (alpha >= 0).all() and alpha.sum() == pytest.approx(1)
+    on_grid = naive.exact_pareto(costs, preferences, gram)
+    if seed % 3 == 0:
+        assert alpha @ gram @ alpha <= on_grid @ gram @ on_grid + 1e-12
+        return
+    if on_grid is None:
+        pytest.skip("no feasible point on the grid")
+    preferred = preferences * costs
+    share = preferred / preferred.sum()
+    divergence = (share * np.log(count * share)).sum()
+    anchor = gram @ (preferences * (np.log(count * share) - divergence))
+    assert anchor @ alpha >= anchor @ on_grid - 1e-9
+
+
+def test_exact_pareto_lowers_the_cost_that_is_too_high():
+    apart = np.eye(2)
+    np.testing.assert_array_equal(
+        towards_balance(np.array([0.8, 0.2]), np.array([0.5, 0.5]), apart), [1.0, 0.0]
+    )
+    np.testing.assert_array_equal(
+        towards_balance(np.array([0.2, 0.8]), np.array([0.5, 0.5]), apart), [0.0, 1.0]
+    )
+
+
+def test_exact_pareto_in_balance_keeps_it():
+    """Every program over cosines is indifferent between two λ of one norm: all weight was on the first."""
+    halves = np.array([0.5, 0.5])
+    np.testing.assert_array_equal(towards_balance(halves, halves, np.eye(2)), halves)
+    thirds = np.full(3, 1 / 3)
+    np.testing.assert_allclose(towards_balance(thirds, thirds, np.eye(3)), thirds)
+
+
+def test_chebyshev_prefers_the_largest_cost():
+    scores, q = queries()
+    found = Gradients((LambdaRank(), LambdaRank(CNDCG())), scores, q, 0)
+    one, two = costs(found)
+    np.testing.assert_allclose(Chebyshev((1.0, 2.0)).weigh(found), naive.chebyshev([one, 2 * two], 0.05))
+    assert Chebyshev((1.0, 100.0)).weigh(found)[1] > 0.999 > 0.001 > Chebyshev((100.0, 1.0)).weigh(found)[1]
+    q = Queries([1, 0], sizes=[2], clicks=[1.0, 0.0])  # both costs are 0
+    found = Gradients((LambdaRank(), LambdaRank(CNDCG())), np.array([1.0, 0.0]), q, 0)
+    np.testing.assert_array_equal(Chebyshev((1.0, 1.0)).weigh(found), [0.5, 0.5])
+
+
+def test_the_cost_is_one_less_the_measure_where_it_is_defined():
+    q = Queries([2, 0, 0, 0], sizes=[2, 2])  # NDCG is undefined on the second query
+    found = Gradients((LambdaRank(),), np.array([0.0, 1.0, 0.0, 1.0]), q, 0)
+    assert costs(found) == pytest.approx(1 - 1 / np.log2(3))
+    assert costs(Gradients((LambdaRank(),), np.zeros(4), Queries([0, 0, 0, 0], sizes=[2, 2]), 0)) == 0
+
+
+def chebyshev(parts, s, q, m):
+    cost = [
+        1 - naive.measured(of, [(s[rows], y[of.source]) for rows, y in drawn.rows(q)])
+        for of in (NDCG(), CNDCG(k=5))
+    ]
+    return naive.chebyshev([cost[0], 2 * cost[1]], 0.05)
+
+
+def drawn_by_query(parts, s, q, m):
+    of_row = np.repeat(np.random.default_rng((3, m)).random(q.n_queries, dtype=np.float32), q.sizes)
+    return [(of_row < 0.3) * 1.0, ((of_row >= 0.3) & (of_row < 0.9)) * 1.0, (of_row >= 0.9) * 1.0]
+
+
+@pytest.mark.parametrize(
+    ("objectives", "combiner", "references", "weigh"),
+    [
+        (
+            (*TWO, RankNet()),
+            StochasticLabels((0.3, 0.6, 0.1), by="query", seed=3),
+            (rules._GRADES, rules._CLICKS, rules._PAIRS),
+            drawn_by_query,
+        ),
+        (
+            (LambdaRank(), LambdaRank(CNDCG(k=5))),
+            Chebyshev((1.0, 2.0)),
+            (rules._GRADES, rules._RATES),
+            chebyshev,
+        ),
+        (TWO, MinNorm(), (rules._GRADES, rules._CLICKS), lambda *_: [0.5, 0.5]),
+    ],
+    ids=["StochasticLabels", "Chebyshev", "MinNorm"],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_whole_equals_the_reference(objectives, combiner, references, weigh, seed):
+    scores, q = queries(seed)
+    for m in (0, 3):
+        lam, mu = rules._combined(references, weigh)(scores, q, m)
+        grad, hess = Combined(objectives, combiner).gradient(scores, q, m)
+        np.testing.assert_allclose(grad, -lam, rtol=1e-4, atol=1e-5 * np.abs(lam).max())
+        np.testing.assert_allclose(hess, mu, rtol=1e-4, atol=1e-5 * np.abs(mu).max())
+
+
+@EACH
+def test_weights_of_documents_count_in_the_norms(combiner):
+    """A query of weight 0 has no part in the norms."""
+    scores, q = queries()
+    labels = {name: q.labels[name] for name in ("clicks", "fresh", "stale")}
+    q = Queries(q.relevance, q.sizes, weight=[2.0, 0.0, 1.0], **labels)
+    parts = [tuple(f.astype(float) for f in part.lambdas(scores, q, 3)) for part in TWO]
+    lam, mu = naive.combine(parts, combiner.weigh(Gradients(TWO, scores, q, 3)), q.weight)
+    grad, hess = Combined(TWO, combiner).gradient(scores, q, 3)
+    np.testing.assert_allclose(grad, -lam * q.weight, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(hess, mu * q.weight, rtol=1e-5, atol=1e-7)
+
+
+@EACH
+def test_an_objective_without_force_has_no_share(combiner):
+    scores, q = queries()
+    labels = {"fresh": q.labels["fresh"], "stale": q.labels["stale"], "clicks": 0 * scores}
+    grad, _ = Combined(TWO, combiner).gradient(scores, Queries(q.relevance, q.sizes, **labels), 3)
+    alone, _ = LambdaRank().gradient(scores, q)
+    assert np.isfinite(grad).all() and np.abs(grad).max() > 0
+    if isinstance(combiner, Chebyshev | MinNorm | ExactPareto):
+        np.testing.assert_allclose(grad, alone, rtol=1e-6, atol=1e-9)  # all weight is on the other
+
+
+def test_draws_follow_the_probabilities_and_the_round():
+    scores, q = queries(sizes=[40] * 100)
+    parts = Gradients(TWO, scores, q, 0)
+    for by in ("document", "query"):
+        combiner = StochasticLabels((0.7, 0.3), by=by, seed=2)
+        rounds = [combiner.weigh(replace(parts, iteration=m)) for m in range(50)]
+        assert np.mean(rounds, axis=(0, 2)) == pytest.approx([0.7, 0.3], abs=0.02)
+        assert all((w.sum(axis=0) == 1).all() and set(np.unique(w)) == {0.0, 1.0} for w in rounds)
+        assert (rounds[0] != rounds[1]).any()
+        np.testing.assert_array_equal(combiner.weigh(replace(parts, iteration=7)), rounds[7])
+        other = StochasticLabels((0.7, 0.3), by=by, seed=3)
+        assert (other.weigh(parts) != rounds[0]).any()
+        changes = np.count_nonzero(np.diff(rounds[0][0]))
+        assert (changes < 100) == (by == "query")
+
+
+def test_sources_of_one_half_are_scaled_halves():
+    scores, q = queries(fresh=np.full(60, 0.25), stale=np.full(60, 0.75))
+    np.testing.assert_array_equal(
+        Combined(TWO, FromSources(("fresh", "stale"))).gradient(scores, q),
+        Scorecard(TWO, Scaled((0.25, 0.75))).gradient(scores, q),
+    )
+    assert Combined(TWO, FromSources(("fresh", "stale"))).sources == ("relevance", "clicks", "fresh", "stale")
+    with pytest.raises(ValueError, match="do not sum to 1"):
+        Combined(TWO, FromSources(("fresh", "fresh"))).gradient(scores, q)
+
+
+@EACH
+def test_both_engines_train_by_the_callback(combiner):
+    """Grades and click rates both rise."""
+    X, q = web_search_log(queries=60, documents=15, seed=1)
+    share = np.repeat(np.random.default_rng(0).random(q.n_queries), q.sizes)
+    sources = {"clicks": q.labels["clicks"], "fresh": share, "stale": 1 - share}
+    objective = Combined((LambdaRank(), LambdaRank(CNDCG())), combiner)
+    data = on_lightgbm.dataset(X, q.relevance, group=q.sizes, sources=sources)
+    params = {"objective": objective, "metric": "None", "num_leaves": 7, "verbose": -1, "num_threads": 1}
+    by_lightgbm = lgb.train(params, data, 15).predict(X)
+    matrix = on_xgboost.dataset(X, q.relevance, group=q.sizes, sources=sources)
+    params = {"max_depth": 3, "min_child_weight": 0, "nthread": 1, "disable_default_eval_metric": True}
+    by_xgboost = xgb.train(params, matrix, 15, obj=objective).predict(matrix)
+    for measure in (NDCG(), CNDCG()):
+        before = measure(np.zeros(len(X)), q)
+        assert min(measure(by_lightgbm, q), measure(by_xgboost, q)) > before + 0.05
+
+
+# The study
 
 
 def invented(changes, real=True, seeds=2):
     """Figures of 20 queries a fold in which each system differs from the first goal alone by such constants."""
-    goals = next(g for g in made_sets().values() if g.real == real)
-    names = {FIRST: (0.0, 0.0), SECOND_ALONE: (-0.1, 0.1)} | changes
-    folds, n = goals.folds, 20
-    outcomes = {}
+    goals = replace(known(None)["synthetic, position"], name="made", real=real)
+    found, names = OfSet(goals), {FIRST: (0.0, 0.0), SECOND_ALONE: (-0.1, 0.1)} | changes
     for seed in range(seeds):
-        order = np.random.default_rng(seed).permutation(folds * n)
-        for fold in range(folds):
-            tested = np.sort(order[fold * n : (fold + 1) * n])
+        order = np.random.default_rng(seed).permutation(goals.folds * 20)
+        for fold in range(goals.folds):
+            tested = np.sort(order[fold * 20 : (fold + 1) * 20])
             outcome = {"tested": tested}
             for at, (name, by) in enumerate(names.items()):
                 rows = 0.5 + tested / 1000 + 1e-4 * np.sin(at * tested + np.arange(2)[:, None])
-                outcome |= {f"{name} test": rows + np.array(by)[:, None]}
-                outcome |= {f"{name} valid": rows + np.array(by)[:, None], f"{name} seconds": np.ones(3)}
-            outcomes[Task(goals.name, seed, fold, "alone")] = outcome
-    return OfSet(goals, outcomes)
-
-
-def made_sets():
-    """A synthetic set and one that stands for a real one, which nothing reads."""
-    from dataclasses import replace
-
-    synthetic = known(None)["synthetic, position"]
-    return {"made": synthetic, "real": replace(synthetic, name="real", real=True)}
+                outcome[name] = rows + np.array(by)[:, None]
+            found.add(Task("made", seed, fold, "alone"), outcome)
+    return found
 
 
 def test_real_queries_are_averaged_over_seeds_and_synthetic_ones_put_together():
@@ -118,32 +281,7 @@ def test_real_queries_are_averaged_over_seeds_and_synthetic_ones_put_together():
     assert real.per_query(FIRST).shape == (2, 100) and synthetic.per_query(FIRST).shape == (2, 40)
     by_query = real.per_query(FIRST)[0]  # in the order of the data, in both parts
     assert np.allclose(by_query, 0.5 + np.arange(100) / 1000, atol=1e-3)
-    assert np.allclose(real.of_seed(FIRST, "test", 1)[0], by_query)
-
-
-def test_validation_queries_are_those_of_the_next_fold():
-    found = invented({})
-    for task, outcome in found.outcomes.items():
-        (following,) = (
-            o for t, o in found.outcomes.items() if (t.seed, t.fold) == (task.seed, (task.fold + 1) % 5)
-        )
-        outcome[f"{FIRST} valid"] = np.tile(following["tested"] / 1000, (2, 1))
-    assert np.allclose(found.of_seed(FIRST, "valid", 0)[0], np.arange(100) / 1000)
-
-
-def test_promises_are_counted():
-    found = invented({KEPT: (-0.005, 0.05), methods.named(CONSTRAINED, 0.005): (-0.02, 0.05)})
-    assert (by_fold(found, KEPT, "test", 0.01).held, by_seed(found, KEPT, "valid", 0.01).held) == (10, 2)
-    assert str(by_fold(found, KEPT, "test", 0.001)) == "0 of 10 (0–28 %)"
-    assert p_of_keeping(found, KEPT, 0.01) < 1e-6 < 1 - 1e-6 < p_of_keeping(found, KEPT, 0.001)
-
-
-def test_wilsons_interval_is_scipys():
-    from scipy.stats import binomtest
-
-    for held, of in ((0, 3), (8, 10), (15, 15)):
-        by_scipy = binomtest(held, of).proportion_ci(method="wilson")
-        assert interval(held, of) == pytest.approx(tuple(by_scipy), abs=1e-6)
+    assert np.allclose(real.of_seed(FIRST, 1)[0], by_query)
 
 
 def cells(points, reference):
@@ -170,88 +308,32 @@ def test_hypervolume_against_cells(n):
 def test_hypervolumes_are_those_of_the_mean_points():
     grid = {methods.named(SUM, w): (-0.1 * w, 0.1 * w) for w in methods.WEIGHTS}
     found = invented(grid)
-    values = found.volumes({SUM: list(grid)}, (0, 1))[SUM]
-    points = np.array([100 * found.point(name) for name in grid])
-    worst = 100 * np.minimum(found.point(FIRST), found.point(SECOND_ALONE))
-    assert values[0] == pytest.approx(hypervolume(points, worst), rel=1e-3)
+    values = found.volumes({SUM: list(grid)})[SUM]
+    points = np.array([100 * found.per_query(name).mean(axis=1) for name in (FIRST, SECOND_ALONE, *grid)])
+    assert values[0] == pytest.approx(hypervolume(points[2:], points[:2].min(axis=0)), rel=1e-3)
     assert np.percentile(values[1:], 0.5) < values[0] < np.percentile(values[1:], 99.5)
 
 
-def test_findings_follow_the_figures():
-    weights = [
-        (method, w) for method in (SUM, *methods.COMBINERS, methods.ONE_MODEL) for w in methods.WEIGHTS
-    ]
-    changes = {methods.named(m, w): (-0.05 * w, 0.08 * w + 0.01 * (m == "Scaled")) for m, w in weights}
-    changes |= {
-        methods.named(CONSTRAINED, 0.005): (-0.02, 0.03),
-        KEPT: (-0.002, 0.04),
-        methods.MIN_NORM: (0.0, 0.0),
-    }
-    found = invented(changes)
+@pytest.mark.slow
+def test_the_study_at_tiny_sizes(tmp_path):
+    pytest.importorskip("matplotlib")
+    import experiments.several_goals.__main__ as command
 
-    text = findings({"made": found}, {"made": Volumes(found)})
-    assert "Constrained, 0.005: **broken, raised**" in text and f"{KEPT}: **kept, raised**" in text
-    assert "Hypervolume of Scaled against weighted sum: **larger" in text
-    assert ringed(invented({"weighted sum, 0.5": (0.0, 0.07), KEPT: (-0.02, 0.2)})) == "weighted sum, 0.5"
-
-
-def test_preferences_of_mo_lightgbm_run_from_one_goal_to_the_other():
-    found = mo_lightgbm.preferences(np.array([2.0, 6.0]), np.array([5.0, 3.0]), 5)
-    assert np.allclose(found.sum(axis=1), 1) and (np.diff(found[:, 0]) > 0).all()
-    # Preferences are inverse to costs: the ends are the costs of both models.
-    assert found[0, 1] / found[0, 0] == pytest.approx(5 / 3) and found[-1, 1] / found[-1, 0] == pytest.approx(
-        2 / 6
+    with pytest.raises(
+        ValueError, match=r"--sets 'mslr': expected one of 'synthetic, position', .*others need DATA"
+    ):
+        command.main(["--sets", "mslr"])
+    options = ["--quick", "--sets", "synthetic, position", "--workers", "1", "--out", str(tmp_path)]
+    (found,) = command.main(options).values()
+    assert set(methods.combined(found.goals, 0)) | {FIRST, SECOND_ALONE, "Constrained, 0.01"} < set(
+        found.systems
     )
-
-
-def test_labels_of_mo_lightgbm_have_the_gains_of_both_measures():
-    gains = mo_lightgbm.label_gains(4, "exponential")
-    assert gains[:5].tolist() == [0, 1, 3, 7, 15] and gains[[5, 30]].tolist() == [0, 15]
-    assert mo_lightgbm.label_gains(2, "linear")[:3].tolist() == [0, 1, 2]
-    assert mo_lightgbm.levels(np.array([0.0, np.nan, 0.5, 1.0]), 4).tolist() == [5, 5, 17, 30]
-
-
-def of_sequence(changes, tolerated):
-    """Splits of a set whose held-out values prove the first trade-offs, with such changes on the test parts."""
-    found = invented({f"{w:g}": changes(w) for w in WEIGHTS} | {"Constrained": (0.0, 0.02)})
-    rng = np.random.default_rng(0)
-    held_out = rng.random((1, 2, 400)) + 0.001 * rng.standard_normal((len(WEIGHTS), 2, 400))
-    held_out += np.array([(-0.05 * (w > tolerated), 0.1 * w) for w in WEIGHTS])[:, :, None]
-    outcomes = {
-        Task(task.data_set, task.seed, task.fold, "sequence"): outcome | {"held out": held_out}
-        for task, outcome in found.outcomes.items()
-    }
-    return Splits(OfSet(found.goals, outcomes))
-
-
-def test_choices_are_judged_by_the_mean_loss_over_test_parts():
-    splits = of_sequence(lambda w: (-0.1 * w, 0.2 * w), tolerated=0.1)
-    assert splits.choices == ["0.1"] * 10 and splits.true_loss("0.1") == pytest.approx(0.01, abs=1e-4)
-    assert np.allclose(splits.of_choices, (-0.01, 0.02), atol=2e-4)
-    text = proof._promises({"made": splits})
-    assert "| made, sequence | -1.00 | +2.00 | 10 of 10 | 10 of 10 |" in text
-    assert re.search(r"\| made, Constrained \| [+-]0.0\d \| \+2.0\d \| 0 of 10 \| 0 of 10 \|", text)
-    assert "**10 of 10 (72–100 %)** are beyond" in text
-
-
-def test_what_is_above_the_front_has_an_interval():
-    splits = of_sequence(lambda w: (-0.1 * w, 0.2 * w), tolerated=0.1)
-    heights = splits.above_front()
-    assert heights[0] == pytest.approx(0.02, abs=2e-4) and (heights[1:] > 0).all()
-    assert "stays" in proof._stays({"one": splits, "another": splits}) and "goes" in proof._stays(
-        {"one": splits}
-    )
-
-
-def test_a_point_on_the_front_or_beyond_its_ends_is_measured_from_the_nearest():
-    front = [[0.0, 1.0], [1.0, 0.0], [-0.2, 0.3]]
-    for point, height in (([0.5, 0.5], 0.0), ([2.0, 0.1], 0.1), ([-1.0, 0.5], -0.5)):
-        assert above(np.array([*front, point])) == pytest.approx(height)
-
-
-def test_an_executable_that_fails_is_an_error(tmp_path, out):
-    broken = tmp_path / "lightgbm"
-    broken.write_text(f"#!{sys.executable}\nprint('no such option')\n")
-    broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
-    with pytest.raises(OSError, match="at MO-LightGBM single goal, 0: no such option"):
-        command.main([*QUICK, "--parts", PARTS[-1], "--mo-lightgbm", str(broken), "--out", str(tmp_path)])
+    assert all(found.of_seed(name, 0).shape == (2, 80) for name in found.systems)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for expected in (
+        "## Hypervolume",
+        "| Chebyshev |",
+        "| preferences as features, 0.8 |",
+        "test queries; ▲ better",
+    ):
+        assert expected in text

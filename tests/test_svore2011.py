@@ -1,28 +1,29 @@
-"""`experiments.svore2011` on tiny data: every stage on the real engines, resumption, Ctrl-C, selection, tables."""
+"""The 2011 paper: its figures against slow references, MART's trees worked by hand, the protocol on tiny data."""
 
-import csv
-import os
+import json
+import math
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
+import drawn
+import lightgbm as lgb
+import naive
 import numpy as np
 import pytest
+import xgboost as xgb
+from hypothesis import given, settings
 
 pytest.importorskip("matplotlib")
 
-from experiments.common.data import Data
-from experiments.common.synthetic import synthetic
+from experiments.common.data import synthetic
 from experiments.common.verdicts import cell as cell_of
-from experiments.common.workers import Workers
-from experiments.svore2011.__main__ import default_leaves, reproduce
-from experiments.svore2011.protocol import n_runs, run_protocol
-from experiments.svore2011.report import differences, table_1, table_2
+from experiments.svore2011.__main__ import default_leaves
+from experiments.svore2011.figures import diagnose
+from experiments.svore2011.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
+from experiments.svore2011.mart import LARGEST_STEP, train_lightgbm, train_xgboost
+from experiments.svore2011.protocol import run_protocol
+from experiments.svore2011.recorder import Recorder, agreement_column
+from experiments.svore2011.report import differences, findings, table_2, write_report
 from experiments.svore2011.settings import (
     DESCENT,
     LINEAR,
@@ -34,136 +35,476 @@ from experiments.svore2011.settings import (
     graded_name,
     systems,
 )
-from experiments.svore2011.training import Trainer
-from lambdaboost import NDCG, Queries
-from lambdaboost.evaluation import compare_values
+from experiments.svore2011.top_ranks import rank_changes, top_grades
+from experiments.svore2011.training import train_trials
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    ClickTier,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    ListNet,
+    Queries,
+    RankNet,
+    Scaled,
+    Scorecard,
+    SigmoidLocal,
+    graded,
+    iteration_dependent,
+)
+from lambdaboost.datasets import web_search_log
+from lambdaboost.objectives import Objective
 
-pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent
+def test_agreement_by_hand():
+    # Grades push up, down, down; clicks push nothing, up, down: the second document disagrees.
+    q = Queries([1, 0, 0], sizes=[3], clicks=[0.0, 0.5, 0.25])
+    tie = [0.0, 0.0, 0.0]
+    assert lambda_agreement(LambdaRank(), ClickTier(), tie, q) == pytest.approx(2 / 3)
+    # The other way round the first document disagrees too: one says nothing, the other does not.
+    assert lambda_agreement(ClickTier(), LambdaRank(), tie, q) == pytest.approx(1 / 3)
+    assert lambda_agreement(RankNet(), LambdaRank(), tie, q) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_agreement_equals_the_reference(seed):
+    scores, q = drawn.make(seed, [40, 1, 25, 60], missing=seed == 1)
+    same = []
+    for rows, labels in drawn.rows(q):
+        one, _ = naive.lambdarank(scores[rows], labels["relevance"])
+        two, _ = naive.click_tier(scores[rows], labels["clicks"], [labels["relevance"]])
+        same += [np.sign(a) == np.sign(b) or b == 0 for a, b in zip(one, two, strict=True)]
+    assert lambda_agreement(LambdaRank(), ClickTier(), scores, q) == np.mean(same)
+    assert 0.3 < np.mean(same) < 1
+
+
+def test_agreement_at_a_round():
+    q = Queries([1, 0], sizes=[2], clicks=[0.25, 0.5])
+    turning = Blend(LambdaRank(), LambdaRank(CNDCG()), Linear(0.0, 0.5))
+    agreements = [lambda_agreement(LambdaRank(), turning, [0.0, 0.0], q, m) for m in (0, 2)]
+    assert agreements == [1, 0]
+
+
+def shares_of(pair_lambda, scores, q, grades):
+    """Eq. 11 as it stands: one loop over all ordered pairs."""
+    highest = int(np.nanmax(q.relevance))
+    shares = []
+    for rows, labels in drawn.rows(q):
+        s, l = scores[rows], labels["relevance"]
+        matrix = pair_lambda(s, labels)
+        for j in range(len(s)):
+            if l[j] not in grades:
+                continue
+            by_grade = [
+                abs(sum(matrix[j, k] for k in range(len(s)) if l[k] == v)) for v in range(highest + 1)
+            ]
+            if sum(by_grade) > 0:
+                shares.append(np.array(by_grade) / sum(by_grade))
+    return np.mean(shares, axis=0) if shares else np.full(highest + 1, np.nan)
+
+
+def matrix_of(pairs, weight, force, s):
+    """λ_jk of every ordered pair."""
+    matrix = np.zeros((len(s), len(s)))
+    for i, j in pairs:
+        lam = weight(i, j) * force(s[i] - s[j])[0]
+        matrix[i, j] += lam
+        matrix[j, i] -= lam
+    return matrix
+
+
+def lam_l(s, labels, k=None, force=naive.logistic):
+    l = labels["relevance"]
+    r, gains = naive.ranks(s), [naive.exponential(x) for x in l]
+    return matrix_of(naive.graded_pairs(l), lambda i, j: naive.swap_ndcg(gains, r, i, j, k), force, s)
+
+
+def lam_click(s, labels, within):
+    c, l = labels["clicks"], labels["relevance"]
+    r, gains = naive.ranks(s), [naive.click_gain(x) for x in c]
+    pairs = [(i, j) for i, j in naive.graded_pairs(c) if not within or l[i] == l[j]]
+    return matrix_of(pairs, lambda i, j: naive.swap_ndcg(gains, r, i, j), naive.logistic, s)
+
+
+def unit(s, labels):
+    return matrix_of(naive.graded_pairs(labels["relevance"]), lambda i, j: 1.0, naive.logistic, s)
+
+
+SHARES = [
+    (RankNet(), unit),
+    (LambdaRank(), lam_l),
+    (LambdaRank(NDCG(3)), lambda s, y: lam_l(s, y, 3)),
+    (SigmoidLocal(), lambda s, y: lam_l(s, y, force=naive.local)),
+    (GradientStep(SigmoidLocal(NDCG(5))), lambda s, y: lam_l(s, y, 5, naive.local)),
+    (LambdaRank(CNDCG()), lambda s, y: lam_click(s, y, within=False)),
+    (graded(0.3), lambda s, y: 0.7 * lam_l(s, y) + 0.3 * lam_click(s, y, within=True)),
+    (
+        Scorecard((RankNet(), ClickTier(), RankNet()), (0.5, Linear(0.0, 0.1), 0.0)),
+        lambda s, y: 0.5 * unit(s, y) + 0.4 * lam_click(s, y, within=True),
+    ),
+    (
+        iteration_dependent(Linear(0.1, 0.1)),
+        lambda s, y: 0.5 * lam_l(s, y) + 0.5 * lam_l(s, y, force=naive.local),
+    ),
+]
+
+
+@pytest.mark.parametrize(("objective", "reference"), SHARES, ids=[repr(row[0]) for row in SHARES])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("grades", [(3, 4), (0, 2), (2,)], ids=str)
+def test_shares_equal_the_reference(objective, reference, seed, grades):
+    scores, q = drawn.make(seed, [40, 1, 25, 7, 60], spread=2.0, decimals=[None, 1][seed], missing=seed == 1)
+    got = lambda_share_by_grade(objective, scores, q, grades, iteration=4)
+    expected = shares_of(reference, scores, q, grades)
+    assert got.dtype == np.float64
+    np.testing.assert_allclose(got, expected, atol=2e-6)
+    assert got.sum() == pytest.approx(1)
+
+
+def test_shares_of_the_papers_example():
+    # §5.1: a perfect document at rank 1, bad ones at ranks 4 and 50; here the lists are 50 long, all else ungraded.
+    grades = np.full(50, np.nan)
+    grades[[0, 3, 49]] = 4, 0, 0
+    scores = -np.arange(50.0)
+    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
+    np.testing.assert_allclose(share, [1, 0, 0, 0, 0])
+    # With the nearer one graded 1: |ΔNDCG| is as 14 (1 − 1/log2 5) to 15 (1 − 1/log2 51), ρ 1/(1 + e³) to 1/(1 + e⁴⁹).
+    grades[3] = 1
+    near = 14 * (1 - 1 / math.log2(5)) / (1 + math.exp(3))
+    far = 15 * (1 - 1 / math.log2(51)) / (1 + math.exp(49))
+    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
+    np.testing.assert_allclose(
+        share, [far / (near + far), near / (near + far), 0, 0, 0], rtol=1e-5, atol=1e-20
+    )
+
+
+def test_shares_leave_the_queries_as_they_are():
+    scores, q = drawn.make(3, [40, 30], spread=2.0)
+    before = [a.copy() for a in LambdaRank().gradient(scores, q)]
+    lambda_share_by_grade(graded(), scores, q, (2,))
+    for a, b in zip(LambdaRank().gradient(scores, q), before, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_no_shares_where_nothing_pulls():
+    assert np.isnan(lambda_share_by_grade(LambdaRank(), [1.0, 0.0], Queries([3, 3], sizes=[2]))).all()
+
+
+def test_top_grades_by_hand():
+    q = Queries([0, 4, 1, 1, 2], sizes=[4, 1])
+    # Ranks of the first query hold 4, 1, 1, 0; the second has one document, and counts as much.
+    np.testing.assert_allclose(
+        top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q), [0, (2 / 3) / 2, 1 / 2, 0, (1 / 3) / 2]
+    )
+    np.testing.assert_allclose(top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q, k=1), [0, 0, 0.5, 0, 0.5])
+
+
+def test_top_grades_leave_out_what_is_not_graded():
+    nan = float("nan")
+    q = Queries([nan, 1, 0, nan, nan], sizes=[3, 2])
+    np.testing.assert_allclose(top_grades([3.0, 2.0, 1.0, 0.0, 0.0], q, k=2), [0, 1])
+    assert np.isnan(top_grades([0.0, 0.0], Queries([nan, nan], sizes=[2]))).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=drawn.query_sets())
+def test_top_grades_equal_the_reference(case):
+    scores, q = case
+    q = Queries(np.round(q.relevance), q.sizes)
+    n = 1 + int(np.nan_to_num(q.relevance).max())
+    for k in (1, 3, 50):
+        parts = []
+        for rows, labels in drawn.rows(q):
+            r = naive.ranks(scores[rows])
+            held = [l for l, rank in zip(labels["relevance"], r, strict=True) if rank <= k and l == l]
+            if held:
+                parts.append([held.count(v) / len(held) for v in range(n)])
+        expected = np.mean(parts, axis=0) if parts else np.full(n, np.nan)
+        np.testing.assert_allclose(top_grades(scores, q, k), expected, atol=1e-12)
+
+
+def test_rank_changes_by_hand():
+    q = Queries(np.zeros(7), sizes=[5, 2])
+    before = [5.0, 4.0, 3.0, 2.0, 1.0, 2.0, 1.0]
+    after = [5.0, 4.0, 2.0, 3.0, 1.0, 1.0, 2.0]  # ranks 3 and 4 change hands, and both of the second query
+    assert rank_changes(before, after, q) == pytest.approx(((1 / 3 + 1) / 2, (2 / 5 + 1) / 2))
+    assert rank_changes(before, after, q, k=2)[0] == pytest.approx((0 + 1) / 2)
+    assert rank_changes(before, before, q) == (0, 0)
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=drawn.query_sets())
+def test_rank_changes_equal_the_reference(case):
+    before, q = case
+    after = before + np.random.default_rng(0).normal(size=before.size).round(1)
+    tops, fulls = [], []
+    for rows, _ in drawn.rows(q):
+        one, two = naive.ranks(before[rows]), naive.ranks(after[rows])
+        holder = [(one.index(r), two.index(r)) for r in range(1, len(one) + 1)]
+        tops.append(np.mean([a != b for a, b in holder[:3]]))
+        fulls.append(np.mean([a != b for a, b in holder]))
+    assert rank_changes(before, after, q) == pytest.approx((np.mean(tops), np.mean(fulls)))
+
+
+O = np.array([-300.0, -5.0, -0.5, 0.0, 0.5, 5.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    "objective", [ListNet(), Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))], ids=repr
+)
+def test_what_is_no_sum_over_pairs(objective):
+    with pytest.raises(TypeError, match="not a plain sum over pairs"):
+        lambda_share_by_grade(objective, [0.0, 0.0], Queries([3, 0], sizes=[2]))
+
+
+X, Q = web_search_log(queries=40, documents=20, seed=2)
+OBJECTIVE = Blend(LambdaRank(), RankNet(), Linear(0.1, 0.1))
+PAIR = (LambdaRank(), ClickTier())
+
+
+@pytest.mark.parametrize(
+    ("objective", "force"),
+    [
+        (RankNet(sigma=2.0), lambda o: naive.logistic(o, 2.0)),
+        (LambdaRank(), naive.logistic),
+        (LambdaRank(NDCG(1)), naive.logistic),
+        (SigmoidLocal(NDCG(3), center=1.5), lambda o: naive.local(o, 1.5)),
+    ],
+    ids=lambda part: repr(part) if isinstance(part, Objective) else "",
+)
+def test_cost_derivatives(objective, force):
+    expected = [force(o)[0] for o in O]
+    np.testing.assert_allclose(cost_derivatives(O, objective), expected, rtol=1e-5, atol=1e-12)
+
+
+# The recorder and the plots
+
+
+def by_lightgbm():
+    params = {"objective": OBJECTIVE, "num_leaves": 6, "verbose": -1, "num_threads": 1}
+    booster = lgb.train(params, lgb.Dataset(X, Q.relevance, group=Q.sizes, params={"verbose": -1}), 6)
+    return booster, lambda rows, m: booster.predict(rows, num_iteration=m)
+
+
+def by_xgboost():
+    params = {"max_depth": 3, "nthread": 1, "disable_default_eval_metric": 1}
+    booster = xgb.train(params, xgb.DMatrix(X, Q.relevance, group=Q.sizes), 6, obj=OBJECTIVE)
+    return booster, lambda rows, m: booster.predict(xgb.DMatrix(rows), iteration_range=(0, m))
+
+
+@pytest.mark.parametrize("train", [by_lightgbm, by_xgboost])
+def test_every_round_is_recorded_and_drawn(train):
+    booster, predict = train()
+    r = Recorder(X, Q, OBJECTIVE, compare=[PAIR], sample=15, seed=1).replay(booster)
+    q, frame = r.queries, r.frame()
+    assert q.n_queries == 15 and frame.index.tolist() == list(range(6)) and frame.index.name == "round"
+    for m, row in frame.iterrows():
+        before = predict(r.features, m) if m else np.zeros(q.n_documents)
+        after = predict(r.features, m + 1)
+        assert row[agreement_column(*PAIR)] == pytest.approx(lambda_agreement(*PAIR, before, q, m), abs=0.02)
+        shares = lambda_share_by_grade(OBJECTIVE, before, q, iteration=m)
+        np.testing.assert_allclose([row[f"share_{v}"] for v in range(5)], shares, atol=0.01)
+        np.testing.assert_allclose([row[f"top_{v}"] for v in range(5)], top_grades(after, q), atol=0.03)
+        changes = rank_changes(before, after, q)
+        assert (row["changed_top"], row["changed_full"]) == pytest.approx(changes, abs=0.03)
+        assert row["NDCG(k=3)"] == pytest.approx(NDCG(3)(after, q), abs=0.02)
+    some = Recorder(X, Q, OBJECTIVE, compare=[PAIR], sample=15, seed=1, every=3).replay(booster).frame()
+    np.testing.assert_array_equal(some, frame.loc[[0, 3]])
+    pytest.importorskip("matplotlib").use("Agg")
+    from experiments.svore2011 import plots
+
+    for prefix in plots.RECORDED:
+        lines = [line.get_ydata() for line in plots.plot_recorded(prefix, frame).lines]
+        names = [name for name in frame if name.startswith(prefix)]
+        np.testing.assert_allclose(np.transpose(lines), 100 * frame[names])
+    assert len(plots.pictures(frame, "a")) == 4
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")
+
+
+# MART
+
+TREES = {
+    "lightgbm": {"num_leaves": 7, "min_data_in_leaf": 5, "verbose": -1, "num_threads": 1},
+    "xgboost": {"max_depth": 3, "nthread": 1, "min_child_weight": 5},
+}
+
+
+def queries(weight=None):
+    return Queries(Q.relevance, Q.sizes, weight=weight, clicks=Q.labels["clicks"])
+
+
+def train_mart(engine, q, objective, rounds=6, rate=0.3, l2=0.01):
+    if engine == "lightgbm":
+        return train_lightgbm(TREES[engine], data(engine, q), X, q, objective, rounds, rate, l2)
+    return train_xgboost(TREES[engine], data(engine, q), q, objective, rounds, rate, l2)
+
+
+def data(engine, q):
+    if engine == "xgboost":
+        weight = None if q.weight is None else q.weight[q.offsets[:-1]]
+        return xgb.DMatrix(X, q.relevance, group=q.sizes, weight=weight, nthread=1)
+    return lgb.Dataset(X, q.relevance, group=q.sizes, weight=q.weight, params={"verbose": -1})
+
+
+def leaves_of(booster, rounds):
+    """(leaf of each row, score of each row after the tree), tree by tree."""
+    if isinstance(booster, lgb.Booster):
+        leaves = booster.predict(X, pred_leaf=True)
+        scores = [booster.predict(X, num_iteration=m + 1) for m in range(rounds)]
+    else:
+        matrix = xgb.DMatrix(X, nthread=1)
+        leaves = booster.predict(matrix, pred_leaf=True)
+        scores = [booster.predict(matrix, iteration_range=(0, m + 1)) for m in range(rounds)]
+    return zip(leaves.reshape(len(X), -1).T.astype(int), scores, strict=True)
+
+
+def structure(engine, booster, tree):
+    """The splits of a tree."""
+    if engine == "lightgbm":
+        text = booster.model_to_string(num_iteration=1, start_iteration=tree)
+        kept = ("split_feature=", "threshold=", "left_child=", "right_child=", "leaf_count=")
+        return [line for line in text.splitlines() if line.startswith(kept)]
+    grown = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][tree]
+    inner = np.array(grown["left_children"]) != -1
+    names = ("left_children", "right_children", "split_indices", "default_left")
+    return [grown[name] for name in names] + [np.array(grown["split_conditions"])[inner].tolist()]
+
+
+BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "objective",
+    [LambdaRank(), graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)],
+    ids=["LambdaRank", "graded", "schedule"],
+)
+@pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2.0, 40)], ids=["even", "weighted"])
+def test_every_leaf_is_newtons_at_the_scores_of_its_round(engine, objective, weight):
+    q = queries(weight)
+    before = np.zeros(len(X))
+    for m, (leaf, after) in enumerate(leaves_of(train_mart(engine, q, objective), 6)):
+        grad, hess = objective.gradient(before, q, m)
+        expected = -0.3 * np.bincount(leaf, grad) / (np.maximum(np.bincount(leaf, hess), 1e-300) + 0.01)
+        np.testing.assert_allclose(after - before, expected[leaf], rtol=1e-4, atol=1e-5)
+        before = after
+
+
+@BOTH
+def test_splits_are_least_squares(engine):
+    """The first tree has the splits of a stock training whose hessian is 1."""
+    q, step = queries(), GradientStep(LambdaRank(), normalize="none")
+    params = TREES[engine] | {"learning_rate": 0.2}  # which is no matter of a first tree's splits
+    if engine == "lightgbm":
+        plain = lgb.train(params | {"objective": step, "lambda_l2": 0.01}, data(engine, q), 1)
+    else:
+        own = {"lambda": 0.01, "base_score": 0.0, "disable_default_eval_metric": True}
+        plain = xgb.train(params | own, data(engine, q), 1, obj=step)
+    assert structure(engine, train_mart(engine, q, LambdaRank(), 1), 0) == structure(engine, plain, 0)
+    assert structure(engine, train_mart(engine, q, LambdaRank(), 1), 0) != structure(
+        engine, train_mart(engine, q, RankNet(), 1), 0
+    )
+
+
+@BOTH
+def test_high_rates_stay_finite(engine):
+    """Where the curvature of a leaf vanishes the step is capped."""
+    (*_, (_, scores)) = leaves_of(train_mart(engine, Q, LambdaRank(), 40, rate=10.0, l2=0.0), 40)
+    assert 1e3 < np.abs(scores).max() <= 40 * 10 * LARGEST_STEP
+
+
+def test_rounds_without_a_split_change_nothing():
+    """The first two, in which nothing is learnt: LightGBM begins with a tree of a single leaf."""
+    late = Blend(LambdaRank(), LambdaRank(CNDCG(source="none")), lambda m: float(m < 2))
+    q = Queries(Q.relevance, Q.sizes, none=np.zeros(len(X)))
+    booster = train_mart("lightgbm", q, late, 5)
+    np.testing.assert_array_equal(booster.predict(X), train_mart("lightgbm", Q, LambdaRank(), 3).predict(X))
+
+
+# The protocol
+
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
-SMALLEST = replace(TINY, rates=(0.2,), documents=(5,))
-ROUNDS = 8
 
 
-def nothing():
-    pass
+def a_setting(engine="lightgbm"):
+    return Setting(engine, 8, 3, 4, 0)
 
 
 @pytest.fixture(scope="module")
-def data():
+def log():
     return synthetic(40, 15)
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("svore2011")
+def results(log):
+    pytest.importorskip("matplotlib")
+    return run_protocol(log, a_setting(), TINY, 1)
 
 
-@pytest.fixture(scope="module")
-def results(data, out):
-    return reproduce(data, a_setting(data), TINY, 1, out)
-
-
-def a_setting(data, engine="lightgbm"):
-    return Setting(engine, ROUNDS, 3, 4, 0, data.digest)
-
-
-def workers(data, setting, folder, n=1):
-    return Workers(folder, n, partial(Trainer, data, setting))
-
-
-def test_everything_is_written(results, data, out):
-    assert {path.name for path in out.iterdir()} == {
-        "runs",
+@pytest.mark.slow
+def test_everything_is_written(results, tmp_path):
+    write_report(results, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
         "report.md",
-        "runs.csv",
-        "per_query.csv",
         *(f"figure_{n}.png" for n in range(2, 8)),
     }
-    rows = systems(TINY, "lightgbm", ["cascade", "position_based"])
-    assert len(list((out / "runs").iterdir())) == n_runs(rows, TINY, data)
-    report = (out / "report.md").read_text(encoding="utf-8")
-    for said in ("## Table 1", "## Table 2", "## What holds here", data.digest, "cascade", "16 test queries"):
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for said in ("## Table 1", "## Table 2", "## What holds here", "cascade", "16 test queries"):
         assert said in report
-    for n in range(2, 8):
-        assert (out / f"figure_{n}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_csv_files_hold_every_run_and_every_query(results, out):
-    runs = list(csv.DictReader((out / "runs.csv").read_text(encoding="utf-8").splitlines()))
-    # Newton 4, descent 4, native 4, engine 4, two graded, four blended, and three systems on four shares.
-    assert len(runs) == 4 + 4 + 4 + 4 + 2 + 4 + 12
-    chosen = [run for run in runs if run["selected"] == "True"]
-    assert [run["system"] for run in chosen] == [system.name for system in results.systems]
-    figures = list(csv.DictReader((out / "per_query.csv").read_text(encoding="utf-8").splitlines()))
-    assert len(figures) == 10 * 16
-    mean = np.mean([float(row["NDCG(k=3)"]) for row in figures if row["system"] == NEWTON])
-    assert mean == pytest.approx(results.figures[NEWTON][NDCG(3)].mean(), abs=1e-6)
-
-
-def test_a_stopped_reproduction_goes_on_where_it_was(results, data, tmp_path):
-    setting, advanced = a_setting(data), 0
-
-    def stop_at_the_third():
-        nonlocal advanced
-        advanced += 1
-        if advanced == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt), workers(data, setting, tmp_path) as pool:
-        run_protocol(data, setting, TINY, pool, stop_at_the_third)
-    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert len(before) == 3
-    damaged = tmp_path / next(iter(before))
-    damaged.write_bytes(damaged.read_bytes()[:100])
-    with workers(data, setting, tmp_path) as pool:
-        again = run_protocol(data, setting, TINY, pool, nothing)
-    after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    kept = {name for name in before if after[name] == before[name]}
-    assert kept == set(before) - {damaged.name}
-    assert not any(name.endswith(".part") for name in after)
-    for at, runs in results.runs.items():
-        for trial, outcome in runs.items():
-            np.testing.assert_array_equal(again.runs[at][trial]["test_scores"], outcome["test_scores"])
-
-
-def test_workers_give_the_same_bits(results, data, tmp_path):
-    fold = data.folds[0]
-    trials = list(results.runs[NEWTON, fold.name])[:3]
-    keys = {trial.key(results.setting): trial for trial in trials}
-    with workers(data, results.setting, tmp_path, 2) as pool:
-        found = pool.run(keys, nothing)
-    for key, trial in keys.items():
-        alone = results.runs[NEWTON, fold.name][trial]
-        np.testing.assert_array_equal(found[key]["test_scores"], alone["test_scores"])
-
-
-def test_selection_sees_no_test_label(results, data, tmp_path):
-    test, q = data.parts["test"], data.parts["test"].queries
+@pytest.mark.slow
+def test_two_workers_give_the_same_bits_and_selection_sees_no_test_label(results, log):
+    test, q = log.parts["test"], log.parts["test"].queries
     others = {name: labels[::-1] for name, labels in q.labels.items() if name != "relevance"}
     turned = replace(test, queries=Queries(q.relevance[::-1], q.sizes, **others))
-    other = Data(data.name, {**data.parts, "test": turned}, data.folds, data.clicks, data.origin)
-    setting = a_setting(other)
-    assert setting.data != results.setting.data
-    with workers(other, setting, tmp_path) as pool:
-        found = run_protocol(other, setting, TINY, pool, nothing)
+    found = run_protocol(replace(log, parts={**log.parts, "test": turned}), a_setting(), TINY, 2)
     for system in results.systems:
-        (trial, outcome), (same, turned) = (r.selected(system.name, data.folds[0]) for r in (results, found))
+        (trial, one), (same, two) = (r.selected(system.name, log.folds[0]) for r in (results, found))
         assert trial == same
-        np.testing.assert_array_equal(outcome["valid"], turned["valid"])
-        np.testing.assert_array_equal(outcome["test_scores"], turned["test_scores"])
+        np.testing.assert_array_equal(one.valid, two.valid)
+        np.testing.assert_array_equal(one.test_scores, two.test_scores)
     assert found.figures[NEWTON][NDCG(3)].mean() != results.figures[NEWTON][NDCG(3)].mean()
 
 
+@pytest.mark.slow
+def test_xgboost_runs_every_kind_of_step(log):
+    for system in systems(TINY, "xgboost", ["cascade"])[:5]:
+        (outcome,) = train_trials(
+            log, a_setting("xgboost"), [Trial(log.folds[0], system.objectives[0], system.leaves, 0.2, 5)]
+        )
+        assert outcome.rounds.tolist() == [3, 6, 8]
+        assert np.ptp(outcome.test_scores) > 0, system.name
+    assert systems(TINY, "xgboost", [])[2].name == NATIVE["xgboost"]
+
+
+@pytest.mark.slow
+def test_tables_are_those_of_the_tests(results):
+    rows = [line.split(" | ") for line in table_2(results).splitlines()[2:]]
+    assert [row[0].strip("| ") for row in rows[:4]] == [NEWTON, DESCENT, "λL + λS exponential", LINEAR]
+    for at, (name, baseline) in enumerate(((DESCENT, NEWTON), ("λL + λS exponential", DESCENT)), 1):
+        cells = [cell_of(d) for d in differences(results, baseline, name)]
+        assert [cell.strip("| ") for cell in rows[at][1:]] == cells
+    assert default_leaves(results.data) == 10
+
+
+TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
+ROUNDS = 8
+
+
+@pytest.mark.slow
 def test_the_best_of_validation_is_selected(results):
     for (name, fold), runs in results.runs.items():
         trial, outcome = results.selected(name, results.data.folds[0])
-        assert outcome["valid"].max() == max(o["valid"].max() for o in runs.values())
+        assert outcome.valid.max() == max(o.valid.max() for o in runs.values())
         assert fold == trial.fold.name
-        assert set(outcome["rounds"]) <= {3, 6, 8}
+        assert set(outcome.rounds) <= {3, 6, 8}
 
 
+@pytest.mark.slow
 def test_blended_systems_reuse_the_best_of_their_baseline(results):
     fold = results.data.folds[0]
     for name, baseline in ((graded_name("cascade"), NEWTON), (LINEAR, DESCENT)):
@@ -171,114 +512,13 @@ def test_blended_systems_reuse_the_best_of_their_baseline(results):
         assert {(t.rate, t.documents) for t in results.runs[name, fold.name]} == {(best.rate, best.documents)}
 
 
-def cells(table):
-    """The cells of a Markdown table, row by row, without its header."""
-    lines = [line for line in table.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
-def test_tables_are_those_of_compare(results):
-    measures = [NDCG(k) for k in range(1, 11)]
-    rows = cells(table_2(results))
-    assert [row[0] for row in rows[:4]] == [NEWTON, DESCENT, "λL + λS exponential", LINEAR]
-    for row, baseline in ((1, NEWTON), (2, DESCENT), (3, DESCENT)):
-        names = (baseline, rows[row][0])
-        found = compare_values({name: {m: results.figures[name][m] for m in measures} for name in names})
-        assert [cell.strip("*") for cell in rows[row]] == found.cells()[1][1]
-    graded = cells(table_1(results))
-    assert [row[2] for row in graded] == ["NDCG", "NDCG", "CNDCG", "CNDCG"] * 2
-    assert graded[0][3:] == rows[0][1:]
-
-
-def test_a_sentence_agrees_with_the_marks_of_its_row(results, out):
+@pytest.mark.slow
+def test_a_sentence_agrees_with_the_marks_of_its_row(results):
     """Both read one corrected p-value: "yes" stands beside ten marks, "no significant difference" beside none."""
-    report = (out / "report.md").read_text(encoding="utf-8")
+    report = "\n".join(findings(results, diagnose(results)))
     for clicks in ("cascade", "position_based"):
         changes = differences(results, NEWTON, graded_name(clicks))
         marks = sum("▲" in cell_of(d) or "▼" in cell_of(d) for d in changes)
         said = re.search(rf"Graded by {clicks}, it leaves NDCG unchanged: \*\*(.*?)\*\*", report)[1]
         assert (marks == 0) == (said == "no significant difference anywhere")
         assert marks == 0 or f"no, {marks} of 10 differ" in said
-
-
-WORKING = """
-import os, sys, time
-from functools import partial
-from pathlib import Path
-from experiments.common.script import run
-from experiments.common.workers import Workers
-
-FOLDER = Path(sys.argv[1])
-
-
-def start(folder):
-    return partial(work, folder)
-
-
-def work(folder, task):
-    (folder / "runs" / f".{task}.part").touch()
-    (folder / str(os.getpid())).touch()
-    time.sleep(3600)
-
-
-def main():
-    with Workers(FOLDER / "runs", 2, partial(start, FOLDER)) as pool:
-        pool.run({"a": "a", "b": "b"}, print)
-
-
-if __name__ == "__main__":
-    run(main)
-"""
-
-
-def test_ctrl_c_ends_the_workers_at_once(tmp_path):
-    """Runs of an hour are under way: none of them is waited for."""
-    (tmp_path / "working.py").write_text(WORKING, encoding="utf-8")
-    busy = tmp_path / "busy"
-    busy.mkdir()
-    command = [sys.executable, str(tmp_path / "working.py"), str(busy)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    try:
-        deadline = time.monotonic() + 600
-        while len(workers := [*busy.glob("[0-9]*")]) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=600)[1]
-    finally:
-        process.kill()
-    assert process.returncode == 130 and said.splitlines()[-1] == "stopped", said
-    assert len(workers) == 2 and not any(is_running(int(worker.name)) for worker in workers)
-    assert not list((busy / "runs").iterdir())
-
-
-def is_running(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def test_xgboost_runs_every_kind_of_step(data):
-    trainer = Trainer(data, a_setting(data, "xgboost"))
-    fold = data.folds[0]
-    for system in systems(SMALLEST, "xgboost", ["cascade"])[:5]:
-        outcome = trainer(Trial(fold, system.objectives[0], system.leaves, 0.2, 5))
-        assert outcome["rounds"].tolist() == [3, 6, 8]
-        assert np.ptp(outcome["test_scores"]) > 0, system.name
-    assert systems(SMALLEST, "xgboost", [])[2].name == NATIVE["xgboost"]
-
-
-def test_keys_tell_runs_apart(data):
-    setting = a_setting(data)
-    fold = data.folds[0]
-    trial = Trial(fold, None, "engine", 0.1, 20)
-    keys = {trial.key(setting), replace(trial, rate=0.2).key(setting), replace(trial, share=0.5).key(setting)}
-    keys |= {trial.key(replace(setting, data="other")), trial.key(replace(setting, rounds=9))}
-    assert len(keys) == 5
-    assert trial.key(setting) == replace(trial).key(setting)
-
-
-def test_leaves_follow_the_size_of_the_data(data):
-    assert default_leaves(data) == 10

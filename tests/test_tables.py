@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost.cli.run import run
-from lambdaboost.clicks import ClickLog
 from lambdaboost.datasets import Collection, Queries, from_frame, read_table
 from lambdaboost.datasets.arrays import numbers, query_ids
 from lambdaboost.datasets.positions import positions_of
@@ -51,13 +50,6 @@ def test_a_collection_is_the_same_from_every_table(kind):
 
 
 @EVERY
-def test_a_click_log_is_the_same_from_every_table(kind):
-    frame = KINDS[kind]({"q": [1, 1], "url": ["x", "y"], "rank": [2, 1], "click": [True, False]})
-    log = ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
-    assert log.position.tolist() == [2, 1] and log.clicked.tolist() == [True, False]
-
-
-@EVERY
 @pytest.mark.parametrize("column", ["q", "grade", "x"])
 def test_a_column_of_lists_is_named(kind, column):
     frame = KINDS[kind](COLUMNS | {column: [[1], [1], [2], [2]]})
@@ -92,7 +84,7 @@ def test_copies_of_a_query_stay_copies():
     for derived in (
         drawn.without_positions(),
         drawn.without_ids(),
-        drawn.source_from_feature("more", 1),
+        drawn.without_features([1]),
         drawn.shuffled(3),
         Collection.concat([drawn]),
         drawn.take([True, True, True]),
@@ -100,7 +92,7 @@ def test_copies_of_a_query_stay_copies():
         assert derived.queries.sizes.tolist() == [2, 2, 2]
         assert derived.queries.query_weight.tolist() == [1, 1, 2]
         assert derived.queries.labels["clicks"].sum() == 3
-    assert drawn.source_from_feature("more", 1).queries.ids.tolist() == ["a", "a", "b"]
+    assert drawn.queries.with_source("more", np.ones(6)).ids.tolist() == ["a", "a", "b"]
 
 
 ODD = ["01", "1", "007", "7", "08", "8", "1.0", "null", "None", "NA", "nan", "1e3", "1000", " 1", "True"]
@@ -113,19 +105,31 @@ def test_ids_in_csv_are_text(tmp_path, name):
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
-def test_only_the_empty_field_is_no_query(tmp_path):
+def test_what_is_missing_in_csv(tmp_path):
+    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
+    X, q = read_table(path, query="q", relevance="grade")
+    np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
+    assert np.isnan(q.relevance[1])
     path = table(tmp_path / "t.csv", "q,grade,x\nnull,1,2\n,0,3\n")
     with pytest.raises(ValueError, match=r"^column 'q' is missing in row 2 of .*t\.csv: give the query"):
         read_table(path, query="q", relevance="grade")
 
 
-def test_the_command_line_reads_ids_as_text(tmp_path, capsys):
-    path = table(
-        tmp_path / "t.csv", "qid,label,x\n" + "".join(f"{odd},{i % 2},{i}\n" for i, odd in enumerate(ODD))
-    )
-    np.savetxt(tmp_path / "scores", np.arange(len(ODD)))
-    assert run(["evaluate", str(path), "--scores", str(tmp_path / "scores"), "--json"]) == 0
-    assert f'"queries": {len(ODD)}' in capsys.readouterr().out
+def test_what_is_no_table_is_answered_in_a_line():
+    two = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+    for df, error, problem in (
+        ({"q": [1]}, TypeError, "pandas, polars or pyarrow"),
+        (pl.DataFrame({"q": [1]}).lazy(), TypeError, "df is a LazyFrame: collect it first"),
+        (pd.DataFrame([[1, 2]], columns=["q", "q"]), ValueError, "two columns 'q'"),
+        (two, TypeError, r"has names of two levels, such as \('a', 'x'\): join them"),
+        (
+            pd.DataFrame({"y": [1]}, index=pd.Index([1], name="q")),
+            ValueError,
+            r"index; give df.reset_index\(\)",
+        ),
+    ):
+        with pytest.raises(error, match=problem):
+            from_frame(df, query="q", relevance="y")
 
 
 def test_positions_in_csv_are_ranks_or_text(tmp_path):
@@ -146,20 +150,6 @@ def test_positions_in_csv_are_ranks_or_text(tmp_path):
         positions("1", "2", "0")
 
 
-def test_words_for_a_missing_number_are_read_as_missing(tmp_path):
-    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
-    X, q = read_table(path, query="q", relevance="grade")
-    np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
-    assert np.isnan(q.relevance[1])
-
-
-def test_rows_that_are_apart_come_together_in_the_order_of_the_file(tmp_path):
-    path = table(tmp_path / "t.csv", "q,grade,x,ctr\nb,1,10,0\na,0,20,1\nb,0,30,1\na,2,40,0.5\n")
-    X, q = read_table(path, query="q", relevance="grade", sources={"clicks": "ctr"})
-    assert q.ids.tolist() == ["b", "a"] and X.ravel().tolist() == [10, 30, 20, 40]
-    assert q.labels["clicks"].tolist() == [0, 1, 1, 0.5]
-
-
 def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     text = "qid,label,x,c\nb,1,10,1\na,0,20,0\nb,inf,30,0\na,2,40,-1\n"
     path = table(tmp_path / "t.csv", text)
@@ -173,67 +163,24 @@ def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     assert f"column 'c' is -1 in row 4 of {path}: counts of clicks must be ≥ 0" in told
 
 
-@pytest.mark.parametrize("part", ["train", "valid", "test"])
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
-def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, part, name):
-    def rows(grade):
-        grades = [grade if i == 8 else str(i % 3) for i in range(12)]
-        if name == "t.csv":
-            return "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
-        return "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
-
-    good, bad = table(tmp_path / f"good.{name}", rows("1")), table(tmp_path / name, rows("1e30"))
-    given = [bad if part == "train" else good] + (["--valid", bad] if part == "valid" else [])
-    given += ["--test", bad] if part == "test" else []
-    told = message(capsys, "train", *given, "--measure", "ndcg@3", "--out", tmp_path / "m")
-    assert f"row 9 of {bad}: relevance is 1e+30: " in told
-    assert not (tmp_path / "m").exists()
-    if part == "test":
-        small = ["--param", "min_data_in_leaf=1", "--param", "min_sum_hessian_in_leaf=0"]
-        assert run(["train", str(good), "--rounds", "1", *small, "--out", str(tmp_path / "m")]) == 0
-        for command in (["evaluate"], ["report", "--out", tmp_path / "page"]):
-            told = message(capsys, *command, bad, "--model", tmp_path / "m", "--measure", "ndcg@3")
-            assert f"row 9 of {bad}: relevance is 1e+30: " in told
-        assert not (tmp_path / "page").exists()
-        return
-    tuned = ["--measure", "ndcg@3", "--settings", 10, "--rounds", 1, "--out", tmp_path / "t"]
-    assert f"row 9 of {bad}: relevance is 1e+30: " in message(capsys, "tune", *given, *tuned)
+def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, name):
+    grades = ["1e30" if i == 8 else str(i % 3) for i in range(12)]
+    text = "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
+    if name == "t.txt":
+        text = "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
+    bad, good = table(tmp_path / name, text), table(tmp_path / f"good.{name}", text.replace("1e30", "1"))
+    for files in ([bad], [good, "--valid", bad], [good, "--test", bad]):
+        told = message(capsys, "train", *files, "--measure", "ndcg@3", "--out", tmp_path / "m")
+        assert f"row 9 of {bad}: relevance is 1e+30: " in told and not (tmp_path / "m").exists()
 
 
-def test_lists_in_parquet_are_a_line(tmp_path, capsys):
-    frame = pd.DataFrame({"qid": [[1], [1]], "label": [1, 0], "x": [1.0, 2.0]})
-    frame.to_parquet(tmp_path / "t.parquet")
-    told = message(capsys, "train", tmp_path / "t.parquet", "--out", tmp_path / "m")
-    assert "column 'qid' of " in told and "t.parquet holds lists" in told and "bug" not in told
-
-
-def test_a_number_where_columns_have_names(tmp_path, capsys):
-    path = table(tmp_path / "t.csv", "qid,label,x\na,1,2\na,0,3\n")
-    for option in ("--source", "clicks=3"), ("--drop", "3"), ("--position", "3"):
-        told = message(capsys, "train", path, *option, "--out", tmp_path / "m")
-        assert "has no column '3': choose among 'qid', 'label', 'x'" in told
-
-
-HOSTILE = {
-    "escapes": "\x1b[31mred\x1b]0;t\x07",
-    "length": "x" * 10_000_000,
-    "braces": "{0}{a!r}%s",
-    "blanks": " \u2003 ",
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys, kind):
-    path = table(tmp_path / "t.csv", f"qid,label,{HOSTILE[kind]}\na,1,word\na,0,word\n")
-    for args in (
-        (),
-        ("--query", "id"),
-        ("--drop", "nothing"),
-        ("--source", "c=nothing"),
-        ("--position", "nothing"),
-    ):
-        told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
-        assert told[:-1].isprintable() and len(told) < 2000, args
+def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys):
+    for header in ("\x1b[31mred\x1b]0;t\x07", "x" * 1_000_000, "{0}{a!r}%s", " \u2003 "):
+        path = table(tmp_path / "t.csv", f"qid,label,{header}\na,1,word\na,0,word\n")
+        for args in ((), ("--query", "id"), ("--source", "c=nothing")):
+            told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
+            assert told[:-1].isprintable() and len(told) < 2000, args
 
 
 def test_numbers_of_any_array():

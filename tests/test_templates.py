@@ -15,7 +15,7 @@ import test_objectives
 from rules import Rule
 
 from lambdaboost import Queries, attach
-from lambdaboost.evaluation import MEASURES
+from lambdaboost.evaluation import MEASURES, naming
 from lambdaboost.objectives import OBJECTIVES, parse
 
 ROOT = Path(__file__).parent.parent
@@ -122,10 +122,12 @@ def test_contributing_names_what_is_there():
         "tests/test_layers.py",
         "tests/rules.py",
         "tests/test_measures.py",
+        "tests/test_swaps.py",
         "tests/naive_measures.py",
         "constraints.txt",
     ):
         assert path in text and (ROOT / path).exists()
+    assert "`naming.ALIASES`" in text and naming.ALIASES and "`REQUIRED`" in text and naive_measures.REQUIRED
     rule = 'PairRule(self.source, within=("relevance",), sigma=self.sigma)'
     assert rule in text and rule in inspect.getsource(fresh_tier_template)
     for folder in (ROOT / "lambdaboost").glob("[a-z]*/__init__.py"):

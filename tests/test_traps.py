@@ -357,7 +357,7 @@ def test_labels_that_are_missing():
     assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
     with pytest.raises(ValueError, match="Input y contains NaN"):
         lgb.LGBMRanker(objective=NATIVE, n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes)
-    assert caught(lambda: lightgbm(data=attach(stock(label=grades)))) == []
+    assert caught(lambda: lightgbm(data=attach(stock(label=grades), relevance=grades))) == []
     assert (
         caught(lambda: ours_lgb.LambdaRanker(n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes)) == []
     )

@@ -37,13 +37,8 @@ def main(pure: Path) -> Path:
         carried = unpacked / "lambdaboost" / "_compiled"
         cache = Path(folder) / "cache"
         target = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(cache)}
-        run(
-            "-m",
-            "lambdaboost",
-            "warm-up",
-            cwd=unpacked,
-            env=os.environ | target | {"PYTHONPATH": str(unpacked)},
-        )
+        compiling = str(Path(__file__).resolve().with_name("common_kernels.py"))
+        run(compiling, cwd=unpacked, env=os.environ | target | {"PYTHONPATH": str(unpacked)})
         (filled,) = cache.iterdir()
         shutil.copytree(filled, carried)
         about = {"triple": triple, "cpu": cpu, "features": "", "needs": needs}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
+from benchmarks.unseen.kept import load, run_or_load
 from benchmarks.unseen.report import write_report
 from benchmarks.unseen.sets import READERS
 from benchmarks.unseen.study import Run, Study
-from experiments.common.script import add_out, at_least, note, run
-from experiments.common.workers import Workers, load
+from experiments.common.script import at_least, note, run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,17 +22,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     made.add_argument("--sets", nargs="+", choices=every, metavar="SET", default=every, help=said)
     made.add_argument("--seeds", type=at_least(1), default=5, help="number of seeds (default: 5)")
     made.add_argument("--before", type=Path, metavar="OUT", help="the folder of an earlier version's runs")
-    add_out(made, "lambdaboost-unseen", "report.md and finished runs, which are not repeated")
+    made.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lambdaboost-unseen"),
+        metavar="DIR",
+        help="report.md and finished runs, which are not repeated (default: lambdaboost-unseen)",
+    )
     options = made.parse_args(arguments)
     runs = [Run(name, seed) for seed in range(options.seeds) for name in options.sets]
-    with Workers(options.out / "runs", 1, partial(Study, options.folder)) as pool:
-        kept = pool.run({one.key: one for one in runs}, lambda: note("a set and seed done"))
-    found = {one: kept[one.key] for one in runs}
+    folder = options.out / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    found, study = {}, Study(options.folder)
+    for one in runs:
+        found[one] = run_or_load(study, one, folder / f"{one.key}.npz")
+        note(f"{one.key}: done")
     for one, outcome in found.items():
         before = load(options.before / "runs" / f"{one.key}.npz") if options.before else {}
         outcome |= {f"before: {name}": value for name, value in (before or {}).items() if "tune" in name}
     write_report(found, options.out)
-    note(f"written: {options.out / 'report.md'}")
 
 
 if __name__ == "__main__":

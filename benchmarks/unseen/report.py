@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
+from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.study import CUTOFFS, TUNE, Run
 from experiments.common import report
 from experiments.common.report import table
 from experiments.common.verdicts import marked
-from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.evaluation import compare_values
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.sets import Split, split_of
-from experiments.common.workers import Outcome
 from lambdaboost import NDCG, tune
 from lambdaboost._installed import engine_named
 from lambdaboost.tuning import Tuned

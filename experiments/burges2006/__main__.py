@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import signal
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
 
 import torch
 
 from experiments.burges2006.nets import train_all
 from experiments.burges2006.report import write_report
 from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
+from experiments.common.cubic import cubic_polynomial
 from experiments.common.data import Data, one_fold
-from experiments.common.folders import read_folder
-from experiments.common.script import at_least, note, out_folder, parser, run
-from lambdaboost._threads import use
-from lambdaboost.datasets import cubic_polynomial
+from experiments.common.script import add_number, out_folder, parser, read_data, run
+from lambdaboost._threads import using
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
 SHARES = (0.4, 0.2, 0.4)
@@ -26,37 +24,24 @@ SHARES = (0.4, 0.2, 0.4)
 def main(arguments: Sequence[str] | None = None) -> Path:
     """Time RankNet pair by pair and factored, train nets by RankNet and LambdaRank, and write report.md."""
     options = _parser().parse_args(arguments)
-    synthetic = options.data == "synthetic"
-    if not synthetic and options.queries is not None:
-        raise ValueError(
-            f"--queries {options.queries} is for synthetic data: {options.data} has its own queries"
-        )
-    queries = options.queries or (30 if options.quick else 1000)
-    data = cubic(queries, options.seed) if synthetic else read_folder(Path(options.data), seed=options.seed)
+    options.queries = options.queries or (30 if options.quick else 1000)
+    data = read_data(options, cubic)
     out = out_folder(options)
-    use(1)
     torch.set_num_threads(1)  # queries are small, so a second thread costs more than it gains
-    started = perf_counter()
-
-    def tell(text: str) -> None:
-        note(f"{perf_counter() - started:5.0f} s  {text}")
-
-    speed = None
-    if options.only != "accuracy":
-        speed = measure_speed(QUICK if options.quick else SpeedPlan(), tell)
-    accuracy = None
-    if options.only != "speed":
-        accuracy = train_all(data, options.epochs or (2 if options.quick else 20), options.seed, tell)
+    speed = accuracy = None
+    with using(1):
+        if options.only != "accuracy":
+            speed = measure_speed(QUICK if options.quick else SpeedPlan())
+        if options.only != "speed":
+            accuracy = train_all(data, options.epochs or (2 if options.quick else 20), options.seed)
     write_report(data, speed, accuracy, out)
-    note(f"written: {out / 'report.md'}")
     return out
 
 
-def cubic(queries: int, seed: int) -> Data:
+def cubic(options: Namespace) -> Data:
     """The synthetic data of section 6.3.1, split in the paper's proportions."""
-    origin = (
-        f"lambdaboost.datasets.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
-    )
+    queries, seed = options.queries, options.seed
+    origin = f"experiments.common.cubic.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
 
 
@@ -68,10 +53,8 @@ def _parser() -> ArgumentParser:
         "the paper's cubic polynomials",
     )
     made.add_argument("--only", choices=["speed", "accuracy"], help="only time gradients, or only train nets")
-    made.add_argument(
-        "--queries", type=at_least(10), help="queries of synthetic data (default: 1000, 30 with --quick)"
-    )
-    made.add_argument("--epochs", type=at_least(1), help="epochs of a net (default: 20, 2 with --quick)")
+    add_number(made, "queries", "queries of synthetic data (default: 1000, 30 with --quick)", None, least=10)
+    add_number(made, "epochs", "epochs of a net (default: 20, 2 with --quick)", None, least=1)
     return made
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
 
 from experiments.burges2006.loss import Loss, query_batches
-from experiments.common.data import Data, Fold, dense
+from experiments.common.data import Data, Fold, standardised
+from experiments.common.script import note
 from experiments.common.verdicts import Figures, joined
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.objectives import Objective
@@ -85,13 +84,13 @@ class Accuracy:
         return joined(parts)
 
 
-def train_all(data: Data, epochs: int, seed: int, tell: Callable[[str], None]) -> Accuracy:
+def train_all(data: Data, epochs: int, seed: int) -> Accuracy:
     """Train every system at every rate on every fold."""
     runs = {}
     for fold in data.folds:
         parts = prepared(data, fold)
         for system in SYSTEMS:
-            tell(f"{fold.name}: {system.name}")
+            note(f"{fold.name}: {system.name}")
             runs[system.name, fold.name] = tuple(
                 train(system, rate, parts, epochs, seed) for rate in system.rates
             )
@@ -103,11 +102,8 @@ Part = tuple[Any, Queries]  # features as a tensor
 
 def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
     """Training, validation and test part, with features standardised by the training part."""
-    parts = data.training_valid_test(fold)
-    scaler = StandardScaler().fit(dense(parts[0].features))
-    train, valid, test = (
-        (torch.from_numpy(scaler.transform(dense(x)).astype(np.float32)), q) for x, q in parts
-    )
+    parts = standardised(data.training_valid_test(fold))
+    train, valid, test = ((torch.from_numpy(x.astype(np.float32)), q) for x, q in parts)
     return train, valid, test
 
 

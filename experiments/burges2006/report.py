@@ -41,7 +41,7 @@ def write_report(data: Data, speed: Speed | None, accuracy: Accuracy | None, out
         ]
         sections += ["\n".join(_findings(accuracy)), "![Figure 2](figure_2.png)", _different_nets(accuracy)]
         sections += ["## Selected runs", _selected(accuracy), "## Data", data.markdown()]
-    sections += ["## Machine", f"{this_machine(1).markdown()}\n{report.versions('torch')}."]
+    sections += ["## Machine", f"{this_machine(1)}\n{report.versions('torch')}."]
     report.write(out, f"The 2006 paper's experiments on {data.name}", PAPER, sections)
 
 

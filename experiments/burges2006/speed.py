@@ -13,10 +13,11 @@ from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.burges2006 import loops
 from experiments.burges2006.loss import Loss, query_batches
 from experiments.burges2006.nets import HIDDEN, torch_net
+from experiments.common.cubic import cubic_polynomial
 from experiments.common.report import table
+from experiments.common.script import note
 from lambdaboost import Queries, RankNet
-from lambdaboost._threads import using
-from lambdaboost.datasets import Collection, cubic_polynomial
+from lambdaboost.datasets import Collection
 
 PAPER_SPEEDUP = {"one layer": 5.1, "two layers": 8.0}
 PAPER_SLOPES = {"pairs": 1.943, "factored": 1.185}
@@ -24,7 +25,6 @@ NAMES = {"pairs": "pair by pair (V1)", "factored": "factored (V2)"}
 NEAR_LINEAR = "factored, λ by `RankNet()` in near-linear time"
 LOOPS, TORCH = "compiled loops", "PyTorch"
 RATE = 1e-6  # so small that the weights hardly change
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,12 @@ class Speed:
         return f"By the square, {longest:,} documents would take {hours:,.3g} hours pair by pair with two layers."
 
 
-def measure_speed(plan: SpeedPlan, tell: Tell) -> Speed:
-    """Time everything on this machine with one thread."""
-    with using(1):
-        return Speed(plan, _epochs(plan, tell), _lists(plan, tell))
+def measure_speed(plan: SpeedPlan) -> Speed:
+    """Time everything on this machine, in a block ``using(1)``."""
+    return Speed(plan, _epochs(plan), _lists(plan))
 
 
-def _epochs(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str, int], tuple[Timed, Timed]]:
+def _epochs(plan: SpeedPlan) -> dict[tuple[str, str, int], tuple[Timed, Timed]]:
     found = {}
     for queries, documents in plan.shapes:
         data = cubic_polynomial(queries, documents, plan.features)
@@ -112,7 +111,7 @@ def _epochs(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str, int], tuple[Tim
             for layers, hidden in HIDDEN.items()
             for way in NAMES
         }
-        tell(f"{queries} queries of {documents} documents, {plan.repetitions} times")
+        note(f"{queries} queries of {documents} documents, {plan.repetitions} times")
         for job in jobs.values():
             job()
         seconds = alternate(jobs, plan.repetitions)
@@ -152,7 +151,7 @@ def _torch_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
     return epoch
 
 
-def _lists(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str], dict[int, Timed]]:
+def _lists(plan: SpeedPlan) -> dict[tuple[str, str], dict[int, Timed]]:
     x, q = cubic_polynomial(1, max(plan.near_linear_lists), plan.list_features)
     sizes = {
         "pairs": plan.pair_lists,
@@ -162,7 +161,7 @@ def _lists(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str], dict[int, Timed
     found: dict[tuple[str, str], dict[int, Timed]] = {}
     for layers, hidden in HIDDEN.items():
         for way, documents in sizes.items():
-            tell(f"one list of {min(documents):,} to {max(documents):,} documents: {way}, {layers}")
+            note(f"one list of {min(documents):,} to {max(documents):,} documents: {way}, {layers}")
             for n in documents:
                 part = Collection(x[:n], Queries(q.relevance[:n], sizes=[n]))
                 if way in NAMES:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.chakrabarti2008.hinge import Hinge, Violators
-from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.objective import Floats
 
@@ -43,17 +42,8 @@ class Combo(Hinge, registered=False):
     slacks: Slacks = "separate"
 
     def __post_init__(self) -> None:
-        if isinstance(self.hinges, Hinge):
-            raise TypeError(f"hinges is {self.hinges!r}, expected a tuple of hinges")
-        object.__setattr__(self, "hinges", tuple(self.hinges))
-        if not self.hinges:
-            raise ValueError("hinges is empty: give at least one, such as StructuredHinge(MAP())")
-        for at, hinge in enumerate(self.hinges):
-            if not isinstance(hinge, Hinge):
-                raise TypeError(
-                    f"hinges[{at}] is {hinge!r}, expected a hinge such as StructuredHinge(MAP()) or PairwiseHinge()"
-                )
-        check_choice("slacks", self.slacks, Slacks)
+        if self.slacks not in get_args(Slacks):
+            raise ValueError(f"slacks is {self.slacks!r}, expected 'separate' or 'shared'")
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]

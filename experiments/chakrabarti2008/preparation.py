@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, dense
-from experiments.common.folders import read_folder
-from experiments.common.synthetic import synthetic
 from lambdaboost import Queries
 from lambdaboost.datasets import Collection
 
-DOCUMENTS = 60  # per query of synthetic data
 
-
-def load(folder: Path | None, queries: int, threshold: float, seed: int) -> Data:
-    """The prepared data of a folder, or synthetic ones."""
+def prepare(data: Data, threshold: float) -> Data:
+    """The data with every part prepared."""
     if not 0 < threshold < np.inf:
         raise ValueError(f"--threshold is {threshold:g}: give the lowest grade that counts as good, above 0")
-    data = read_folder(folder, seed=seed) if folder else synthetic(queries, DOCUMENTS, seed)
     parts = {}
     for name, part in data.parts.items():
         if not _both(part.queries, threshold).any():

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from experiments.chakrabarti2008 import paper
 from experiments.chakrabarti2008.results import RANDOM, Results
@@ -26,10 +25,9 @@ PAPER = (
 
 
 def write_report(results: Results, out: Path) -> None:
-    """Write report.md, its figures and per_query.csv."""
+    """Write report.md and its figures."""
     report.draw(out / "figures_4_to_6.png", *_sweep(results), width=4.7)
     report.draw(out / "figure_8.png", lambda axes: _draw_growth(results, axes), width=6.2)
-    _per_query(results).to_csv(out / "per_query.csv", index=False, float_format="%.6f")
     sections = [
         "## Figure 9: test accuracy by training rule",
         figure_9(results),
@@ -201,16 +199,6 @@ def _selected(results: Results) -> str:
         rows.append([name, *(f"{C:g}{' (edge)' if C in edges else ''}" for C in chosen)])
     caption = "Edge: the lowest or highest C of the grid; a wider grid might do better."
     return table(["Trained by", *(fold.name for fold in results.data.folds)], rows, caption)
-
-
-def _per_query(results: Results) -> pd.DataFrame:
-    frames = []
-    for trainer, figures in results.figures.items():
-        columns = {name: figures[m] for m, name in zip(MEASURES, paper.COLUMNS, strict=True)}
-        frames.append(
-            pd.DataFrame({"trainer": trainer, "query": np.arange(figures[MEASURES[0]].size), **columns})
-        )
-    return pd.concat(frames)
 
 
 _SWEEP = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import numpy as np
 from experiments.chakrabarti2008.scaling import Growth, measure_growth
 from experiments.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES, Run, train, train_mcrank
 from experiments.common.data import Data, Fold
+from experiments.common.script import note
 from experiments.common.verdicts import Figures, joined
 
 GRID, QUICK_GRID = (1e-3, 0.01, 0.1, 1.0, 10.0, 100.0), (0.01, 0.1)
@@ -57,7 +57,7 @@ class Results:
 
 
 def train_all(
-    data: Data, threshold: float, grid: tuple[float, ...], sizes: tuple[int, ...], seed: int, tell: Callable
+    data: Data, threshold: float, grid: tuple[float, ...], sizes: tuple[int, ...], seed: int
 ) -> Results:
     """Train by every rule at every C on every fold, and time the search for ŷ on lists of several sizes."""
     _, q = data.joined(data.folds[0].valid)
@@ -69,7 +69,5 @@ def train_all(
         for name, hinge in HINGES.items():
             runs[name, fold.name] = tuple(train(hinge, C, parts) for C in grid)
         runs[MCRANK, fold.name] = (train_mcrank(parts, seed),)
-        tell(f"{fold.name} is trained")
-    growth = measure_growth(sizes, seed)
-    tell("the search for ŷ is timed")
-    return Results(data, threshold, grid, seed, runs, growth)
+        note(f"{fold.name} is trained")
+    return Results(data, threshold, grid, seed, runs, measure_growth(sizes, seed))

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.chakrabarti2008.combo import Combo
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from experiments.chakrabarti2008.linear_ranker import LinearRanker
-from experiments.chakrabarti2008.mcrank import McRank
+from experiments.chakrabarti2008.mcrank import expected_grade
 from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
@@ -134,5 +134,5 @@ def train_mcrank(parts: tuple[Collection, Collection, Collection], seed: int) ->
     params = {"objective": "multiclass", "num_class": 2, "seed": seed, "num_threads": 1, "verbose": -1}
     booster = lgb.train(params, lgb.Dataset(X, q.relevance), ROUNDS)
     total = process_time() - start
-    scores = tuple(McRank(2).scores(booster.predict(part, raw_score=True)) for part in (X_valid, X_test))
+    scores = tuple(expected_grade(booster.predict(part)) for part in (X_valid, X_test))
     return Run(None, 0, 0.0, total, np.nan, np.nan, np.nan, True, *scores)

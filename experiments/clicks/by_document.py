@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.clicks import ClickLog, Counts, Propensities
 from lambdaboost.clicks.curves import Floats, curve_with_intervals
-from lambdaboost.clicks.harvesting import Sets, connected_part, newton
+from lambdaboost.clicks.harvesting import InterventionPairs, connected_part, newton
 
 
 def curve_by_document(log: ClickLog, intervals: int = 200) -> Propensities:
@@ -41,7 +41,7 @@ def _estimator(counts: Counts) -> Callable[[Floats], Floats]:
     """The largest conditional likelihood, by Newton's method in log θ; it is concave."""
     from scipy import sparse
 
-    sets = Sets.of(counts)
+    sets = InterventionPairs.of(counts)
     clicked = [
         np.bincount(sets.set_of, counts.clicks[rows], minlength=sets.low.size)
         for rows in (sets.first, sets.second)

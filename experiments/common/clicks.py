@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,24 @@ from lambdaboost.datasets import Collection, click_rate
 
 Scale = Callable[[NDArray[np.float64], Queries], NDArray[np.float64]]
 
-
-def _over_largest(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-    largest = np.fmax.reduceat(values, q.offsets[:-1])  # fmax ignores NaN
-    return values / np.where(largest > 0, largest, 1.0)[q.query_of_row]
-
-
 # How a column is converted to labels in [0, 1], and its description in reports.
 SCALES: dict[str, tuple[Scale, str]] = {
     "rate": (click_rate, "log1p(count) / largest log1p(count) of the query"),
-    "max": (_over_largest, "value / largest value of the query"),
     "percent": (lambda values, q: values / 100, "value / 100"),
     "unit": (lambda values, q: values, "the value, which is in [0, 1]"),
 }
 TEXT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<column>[0-9]+)(:(?P<scale>\w+))?")
+
+
+def as_source(collection: Collection, name: str, column: int | str, scale: Scale) -> Collection:
+    """The collection with a feature, counted from 0 or by its name, as a label source instead."""
+    rest = collection.without_features([column])  # which says if there is none
+    at = (collection.feature_names or ()).index(column) if isinstance(column, str) else column
+    values = collection.features[:, [at]]
+    values = values if isinstance(values, np.ndarray) else values.toarray()
+    labels = scale(values.ravel().astype(np.float64), collection.queries)
+    queries = collection.queries.with_source(name, labels)
+    return replace(rest, queries=queries)
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,10 @@ class Clicks:
     def taken_from(self, collection: Collection, where: str) -> Collection:
         """The collection with the column as label source; raises ValueError if a label is outside [0, 1]."""
         try:
-            made = collection.source_from_feature(self.name, str(self.column), SCALES[self.scale][0])
+            made = as_source(collection, self.name, str(self.column), SCALES[self.scale][0])
         except ValueError as error:
             raise ValueError(f"--clicks {self} of {where}: {error}") from None
         highest = np.nanmax(made.queries.labels[self.name], initial=0.0)
         if highest > 1:
-            raise ValueError(
-                f"--clicks {self} of {where}: labels run to {highest:g}, CNDCG needs [0, 1]; choose another scale, "
-                f"such as --clicks {self.name}={self.column}:rate for counts"
-            )
+            raise ValueError(f"--clicks {self} of {where}: labels run to {highest:g}, CNDCG needs [0, 1]")
         return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -16,11 +17,12 @@ Draw = Callable[[Any], Any]  # draws on matplotlib Axes
 
 
 def write(out: Path, title: str, paper: str, sections: Iterable[str]) -> None:
-    """Write report.md, with the folder's notes.md, if it exists, after the head."""
+    """Write report.md, with the folder's notes.md, if it exists, after the head, and print where it is."""
     notes = out / "notes.md"
     said = [notes.read_text(encoding="utf-8").strip()] if notes.exists() else []
     text = "\n\n".join([f"# {title}", paper, *said, *sections]) + "\n"
     (out / "report.md").write_text(text, encoding="utf-8")
+    print(f"written: {out / 'report.md'}", file=sys.stderr)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
@@ -44,6 +46,13 @@ def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
     figure.savefig(path, dpi=80)
+
+
+def new_axes() -> Any:
+    """Axes of a new figure of pyplot, which a notebook shows."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
 
 
 def legend(axes: Any, **options: Any) -> None:

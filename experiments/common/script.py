@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from experiments.common.data import Data, read_folder
 
 STOPPED = 130  # exit code after Ctrl-C, as in shells
 
@@ -28,21 +31,20 @@ def parser(paper: str, description: str, data: str) -> argparse.ArgumentParser:
         help=f"the folder to write to (default: experiments/{paper}/results/NAME, or NAME-quick)",
     )
     made.add_argument("--quick", action="store_true", help="a small test run; not for publication")
-    made.add_argument(
-        "--seed",
-        type=at_least(0),
-        default=0,
-        help="seed of synthetic data and of the order of rows (default: 0)",
-    )
+    add_number(made, "seed", "seed of synthetic data and of the order of rows", 0, least=0)
     made.set_defaults(paper=paper)
     return made
 
 
-def add_out(made: argparse.ArgumentParser, folder: str, what: str = "") -> None:
-    """Add the option of a folder to write `what` to."""
-    made.add_argument(
-        "--out", type=Path, default=Path(folder), metavar="DIR", help=f"{what} (default: {folder})".strip()
-    )
+def add_number(made: argparse.ArgumentParser, name: str, what: str, default: int | None, least: int) -> None:
+    """Add an option for a whole number ≥ `least`; None where the script computes the default."""
+    said = what if default is None else f"{what} (default: {default})"
+    made.add_argument(f"--{name}", type=at_least(least), default=default, help=said)
+
+
+def add_workers(made: argparse.ArgumentParser) -> None:
+    """Add the option for the number of worker processes."""
+    add_number(made, "workers", "runs at a time", os.cpu_count() or 1, least=1)
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -54,6 +56,13 @@ def at_least(least: int) -> Callable[[str], int]:
         return int(text)
 
     return whole
+
+
+def read_data(options: argparse.Namespace, make: Callable[[argparse.Namespace], Data]) -> Data:
+    """The folder that the options name, or synthetic data."""
+    if options.data == "synthetic":
+        return make(options)
+    return read_folder(Path(options.data), seed=options.seed)
 
 
 def out_folder(options: argparse.Namespace) -> Path:

@@ -84,18 +84,24 @@ def verdict(tested: Sequence[Difference]) -> str:
 
 def unchanged(tested: Sequence[Difference]) -> str:
     """Whether two systems differ in any comparison; this cannot show that they are equal."""
-    differ = [d for d in tested if d.mark]
-    if differ:
-        signs = ", ".join(f"{count} {name}" for name, count in _counted(differ).items())
-        return f"no, {len(differ)} of {len(tested)} differ ({signs})"
+    counts = {
+        name: sum(d.mark == mark for d in tested) for name, mark in (("better", BETTER), ("worse", WORSE))
+    }
+    signs = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    if signs:
+        return f"no, {sum(counts.values())} of {len(tested)} differ ({signs})"
     return "no significant difference anywhere"
-
-
-def _counted(tested: Sequence[Difference]) -> dict[str, int]:
-    names = {"better": BETTER, "worse": WORSE}
-    return {name: count for name, mark in names.items() if (count := sum(d.mark == mark for d in tested))}
 
 
 def finding(claim: str, said: str, figures: str) -> str:
     """A list item: a claim of the paper, the verdict here, and the figures behind it."""
     return f"- {claim}: **{said}** ({figures})"
+
+
+def against(
+    baseline: str, systems: Mapping[str, Figures], measures: Sequence[Measure]
+) -> dict[str, list[Difference]]:
+    """Each other system against the baseline on each measure, all as one family of tests."""
+    order = {name: systems[name] for name in (baseline, *(name for name in systems if name != baseline))}
+    found = compare_values({name: {m: of[m] for m in measures} for name, of in order.items()})
+    return {name: [found[name, m] for m in measures] for name in order if name != baseline}

@@ -1,9 +1,8 @@
 """Where training ends, and what cost a λ rule has: tests of the 2006 and 2007 papers, shown in results/report.md."""
 
 from experiments.optimality import plots
-from experiments.optimality.jacobian import LambdaJacobian, lambda_jacobian
+from experiments.optimality.jacobian import LambdaJacobian, lambda_jacobian, loop_work
 from experiments.optimality.local_optimum import LocalOptimum, local_optimum_test
-from experiments.optimality.loop import loop_work
 from experiments.optimality.sweep import WeightSweep, weight_sweep
 
 __all__ = [

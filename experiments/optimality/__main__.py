@@ -8,7 +8,7 @@ trains two linear rankers and some trees, prints the output in results/report.md
 
 from __future__ import annotations
 
-import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ import pandas as pd
 import xgboost as xgb
 
 from experiments.optimality import (
-    LambdaJacobian,
     WeightSweep,
     lambda_jacobian,
     local_optimum_test,
@@ -38,9 +37,9 @@ STEPS = (0.05, 0.1, 0.2)
 
 def main() -> None:
     """Train, print the page's values and draw its pictures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="folder of the pictures")
-    folder = parser.parse_args().folder
+    if len(sys.argv) != 2:
+        sys.exit("give the folder of the pictures: python -m experiments.optimality FOLDER")
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["font.size"] = 8
     X, q = standardised(web_search_log(QUERIES, DOCUMENTS))
@@ -121,15 +120,9 @@ def rules(folder: Path) -> None:
     rng = np.random.default_rng(2)
     q = Queries(rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=10), sizes=[10])
     scores = rng.permutation(10) / 4 - 1.0
-    drawn: dict[Objective, LambdaJacobian] = {}
-    every: tuple[Objective, ...] = (
-        RankNet(),
-        LambdaRank(),
-        SigmoidLocal(),
-        GradientStep(LambdaRank()),
-    )
-    for rule in every:
-        found = drawn[rule] = lambda_jacobian(rule, scores, q)
+    every: tuple[Objective, ...] = (RankNet(), LambdaRank(), SigmoidLocal(), GradientStep(LambdaRank()))
+    drawn = {rule: lambda_jacobian(rule, scores, q) for rule in every}
+    for rule, found in drawn.items():
         work = np.abs(loop_work(rule, scores, q)).max() / np.abs(found.lam).mean()
         print(
             f"\n{found}\nAround a loop that changes the order they do up to {work:.1e} of their mean size in work."

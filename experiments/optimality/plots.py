@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.common.report import legend
+from experiments.common.report import legend, new_axes
 from experiments.optimality.jacobian import LambdaJacobian
 from experiments.optimality.local_optimum import LocalOptimum
 from experiments.optimality.sweep import WeightSweep
@@ -46,10 +46,7 @@ def plot_lambda_jacobian(found: LambdaJacobian, ax: Any = None) -> Any:
 
 
 def _axes(ax: Any, xlabel: str, ylabel: str, zero: bool = True) -> Any:
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+    ax = ax or new_axes()
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
     if zero:

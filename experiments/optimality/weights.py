@@ -6,16 +6,20 @@ of the weights needs no further prediction by the model.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-9  # relative to the spread of the scores
 
 
-class Weights(ABC):
+@dataclass(frozen=True, eq=False)
+class Weights:
     """The trained weights of a model, and the scores of documents.
 
     Attributes
@@ -24,8 +28,8 @@ class Weights(ABC):
         The name of each weight, ``(n_weights,)``.
     trained : float64 (n_weights,)
         The trained weights.
-    scores : float64 (n_documents,)
-        Their scores, up to a constant.
+    moves : callable
+        The change of the scores (n_documents,) if a direction (n_weights,) is added to the weights.
     moving : bool (n_weights,)
         Whether a weight changes score differences.
 
@@ -33,61 +37,68 @@ class Weights(ABC):
 
     names: tuple[str, ...]
     trained: Floats
-    scores: Floats
+    moves: Callable[[Floats], Floats]
     moving: NDArray[np.bool_]
 
-    @abstractmethod
-    def moves(self, direction: Floats) -> Floats:
-        """The change of the scores (n_documents,) if `direction` (n_weights,) is added to the weights."""
-
-    def moves_of(self, weight: int) -> Floats:
-        """The change of the scores (n_documents,) per unit of one weight."""
-        direction = np.zeros(self.trained.size)
-        direction[weight] = 1
-        return self.moves(direction)
+    @property
+    def scores(self) -> Floats:
+        """The scores, up to a constant, (n_documents,)."""
+        return self.moves(self.trained)
 
 
-class LinearWeights(Weights):
-    """Coefficients: the scores are X · w."""
+def weights_of(model: Any, X: Any) -> Weights:
+    """The coefficients of a linear model (``coef_``, XGBoost's gblinear), or the leaf values of a LightGBM booster."""
+    if hasattr(model, "get_leaf_output"):
+        return leaf_weights(model, X)
+    if hasattr(model, "save_raw"):
+        booster = json.loads(model.save_raw("json"))["learner"]["gradient_booster"]
+        if booster["name"] == "gblinear":
+            *coefficients, _bias = booster["model"]["weights"]
+            return linear_weights(coefficients, X)
+    if hasattr(model, "coef_"):
+        return linear_weights(model.coef_, X)
+    raise TypeError(
+        f"model is {type(model).__name__}: give a linear model with coef_, XGBoost's gblinear or a LightGBM booster"
+    )
 
-    def __init__(self, coefficients: ArrayLike, X: Any, names: tuple[str, ...] | None = None) -> None:
-        w = np.asarray(coefficients, dtype=np.float64)
-        w = w[0] if w.ndim == 2 and len(w) == 1 else w
-        if w.ndim != 1:
-            raise ValueError(
-                f"model.coef_ has shape {w.shape}: give a model with one score and one coefficient per feature"
-            )
-        if w.size != X.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give the features that it was trained on"
-            )
-        if not np.isfinite(w).all():
-            at = int(np.flatnonzero(~np.isfinite(w))[0])
-            raise ValueError(f"model.coef_[{at}] is {w[at]}: every weight must be finite")
-        self.trained = w
-        self.names = _names_of(X) or names or tuple(f"feature {i}" for i in range(w.size))
-        self._X = _matrix(X)
-        self.scores = np.asarray(self._X @ w, dtype=np.float64)
-        self.moving = _varying(self._X)
 
-    def moves(self, direction: Floats) -> Floats:
+def linear_weights(coefficients: ArrayLike, X: Any) -> Weights:
+    """Coefficients, one for each column of an array or DataFrame: the scores are X · w."""
+    w, features = np.asarray(coefficients, dtype=np.float64), np.asarray(X)
+    if w.shape != features.shape[1:]:
+        raise ValueError(f"model has coefficients of shape {w.shape}, X has {features.shape[1]} columns")
+    names = map(str, X.columns) if hasattr(X, "columns") else (f"feature {i}" for i in range(w.size))
+
+    def moves(direction: Floats) -> Floats:
         """X · direction, in the precision of X."""
-        return np.asarray(self._X @ direction.astype(self._X.dtype), dtype=np.float64)
+        return np.asarray(features @ direction.astype(features.dtype), dtype=np.float64)
+
+    return Weights(tuple(names), w, moves, features.min(axis=0) != features.max(axis=0))
 
 
-def _names_of(X: Any) -> tuple[str, ...] | None:
-    return tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+def leaf_weights(booster: Any, X: Any) -> Weights:
+    """Leaf values: the score of a document is the sum of the values of its leaves."""
+    at = np.asarray(booster.predict(X, pred_leaf=True), dtype=np.intp).reshape(X.shape[0], -1)
+    sizes = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
+    leaves = [(tree, leaf) for tree, size in enumerate(sizes) for leaf in range(size)]
+    trained = np.array([booster.get_leaf_output(*leaf) for leaf in leaves])
+    # By tree, so that memory is read in order.
+    at = np.ascontiguousarray((at + np.cumsum([0, *sizes[:-1]])).T)
 
+    def moves(direction: Floats) -> Floats:
+        total = np.zeros(at.shape[1])
+        for leaf in at:
+            total += direction[leaf]
+        return total
 
-def _matrix(X: Any) -> Any:
-    """X as a float array or CSR matrix, in its own precision."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-
-
-def _varying(X: Any) -> NDArray[np.bool_]:
-    """Which columns are not constant, (n_features,)."""
-    least, most = X.min(axis=0), X.max(axis=0)
-    if not isinstance(X, np.ndarray):
-        least, most = least.toarray(), most.toarray()
-    return np.asarray(least != most).ravel()
+    within = np.bincount(at.ravel(), minlength=trained.size)
+    found = Weights(
+        tuple(f"tree {t}, leaf {leaf}" for t, leaf in leaves),
+        trained,
+        moves,
+        (within > 0) & (within < at.shape[1]),
+    )
+    scores = found.scores
+    if np.ptp(booster.predict(X, raw_score=True) - scores) > ROUNDING * max(np.ptp(scores), 1e-30):
+        raise ValueError("model's scores are not the sum of its leaf values: give a booster of plain trees")
+    return found

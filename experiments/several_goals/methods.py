@@ -1,32 +1,18 @@
-"""The systems of lambdaboost that are compared, by name."""
+"""The systems that are compared, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
-from experiments.several_goals.combiners import (
-    Chebyshev,
-    Combined,
-    ExactPareto,
-    FromSources,
-    MinNorm,
-    StochasticLabels,
-    draw_preferences,
-)
-from experiments.several_goals.sets import SECOND, Goals, Parts
-from experiments.several_goals.training import Scores, booster_of, data_of, outcome, predictor
-from lambdaboost import Constrained, Queries, Scaled, Scorecard
-from lambdaboost.datasets import Collection
+from experiments.several_goals.combiners import Chebyshev, Combined, ExactPareto, MinNorm, StochasticLabels
+from experiments.several_goals.sets import Goals
+from lambdaboost import Constrained, Scaled, Scorecard
 from lambdaboost.objectives import Objective
 
 WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of the second goal
 READ_OFF = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)  # of the model with preferences as features
 TOLERANCES = (0.005, 0.01)
-COPIES = 4  # of its training data, each with its own draw of preferences
 
-PREFERENCES = ("to_first", "to_second")  # their label sources
 FIRST, SECOND_ALONE = "first goal alone", "second goal alone"
 SUM, CONSTRAINED, ONE_MODEL, MIN_NORM = "weighted sum", "Constrained", "preferences as features", "MinNorm"
 COMBINERS: dict[str, Callable[[tuple[Objective, ...], float, int], Objective]] = {
@@ -37,9 +23,9 @@ COMBINERS: dict[str, Callable[[tuple[Objective, ...], float, int], Objective]] =
 }
 
 
-def named(method: str, setting: float | str = "") -> str:
+def named(method: str, setting: float) -> str:
     """The name of a system, such as ``"weighted sum, 0.3"``."""
-    return f"{method}, {setting:g}" if isinstance(setting, float) else method
+    return f"{method}, {setting:g}"
 
 
 def alone(goals: Goals, seed: int) -> dict[str, Objective]:
@@ -55,7 +41,7 @@ def weighted(goals: Goals, seed: int) -> dict[str, Objective]:
 def combined(goals: Goals, seed: int) -> dict[str, Objective]:
     """Every combiner at every weight, and the one without."""
     found: dict[str, Objective] = {
-        named(name, w): made(goals.objectives, w, seed) for name, made in COMBINERS.items() for w in WEIGHTS
+        named(name, w): make(goals.objectives, w, seed) for name, make in COMBINERS.items() for w in WEIGHTS
     }
     return found | {MIN_NORM: Combined(goals.objectives, MinNorm())}
 
@@ -66,23 +52,3 @@ def constrained(goals: Goals, seed: int) -> dict[str, Objective]:
         named(CONSTRAINED, keep): Constrained(*goals.objectives, keep=keep, reference=(1.0,))
         for keep in TOLERANCES
     }
-
-
-def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str, Scores]:
-    """One model with preferences as features, read off at several."""
-    q = parts.train.queries
-    sizes = np.tile(q.sizes, COPIES)
-    drawn = draw_preferences(sizes, 2, seed=seed)
-    sources = dict(zip(PREFERENCES, drawn.T, strict=True)) | {SECOND: np.tile(q.labels[SECOND], COPIES)}
-    features = np.column_stack([np.tile(parts.train.features, (COPIES, 1)), drawn])
-    data = data_of(Collection(features, Queries(np.tile(q.relevance, COPIES), sizes, **sources)))
-    objective = Combined(goals.objectives, FromSources(PREFERENCES))
-    booster, seconds = booster_of(objective, data, rounds)
-    kept: dict[str, Scores] = {f"{ONE_MODEL} seconds": np.array([seconds, np.nan, np.nan])}
-    for w in READ_OFF:
-
-        def predict(features: Scores, w: float = w) -> Scores:
-            return predictor(booster)(np.column_stack([features, np.tile([1 - w, w], (len(features), 1))]))
-
-        kept |= outcome(named(ONE_MODEL, w), predict, goals, parts)
-    return kept

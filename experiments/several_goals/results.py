@@ -2,108 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common.workers import Outcome
 from experiments.several_goals.methods import FIRST, SECOND_ALONE
 from experiments.several_goals.sets import Goals
-from experiments.several_goals.study import Task
-from lambdaboost.evaluation import Comparison, compare_values
+from experiments.several_goals.training import Outcome, Task
 
 RESAMPLES = 1000
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
-    """The outcome of every task."""
-
-    sets: Mapping[str, Goals]
-    outcomes: Mapping[Task, Outcome]
-
-    def of(self, name: str) -> OfSet:
-        """The figures of a data set."""
-        return OfSet(self.sets[name], {t: o for t, o in self.outcomes.items() if t.data_set == name})
-
-
-@dataclass(frozen=True, eq=False)
 class OfSet:
-    """The figures of a data set."""
+    """The figures of a data set: by seed and fold, both measures of each test query by each system."""
 
     goals: Goals
-    outcomes: Mapping[Task, Outcome]
+    folds: dict[int, dict[int, Outcome]] = field(default_factory=dict)
 
-    @cached_property
-    def _tasks(self) -> dict[str, list[Task]]:
-        """The tasks of each system, seed by seed."""
-        found: dict[str, list[Task]] = {}
-        for task, outcome in sorted(self.outcomes.items(), key=lambda item: (item[0].seed, item[0].fold)):
-            for name in outcome:
-                if name.endswith(" test"):
-                    found.setdefault(name.removesuffix(" test"), []).append(task)
-        return found
+    def add(self, task: Task, outcome: Outcome) -> None:
+        """Add the outcome of a task."""
+        self.folds.setdefault(task.seed, {}).setdefault(task.fold, {}).update(outcome)
 
     @property
-    def systems(self) -> tuple[str, ...]:
+    def systems(self) -> list[str]:
         """The names of all systems."""
-        return tuple(self._tasks)
+        first = next(iter(next(iter(self.folds.values())).values()))
+        return [name for name in first if name != "tested"]
 
-    def seeds(self, system: str) -> tuple[int, ...]:
-        """The seeds that a system has."""
-        return tuple(dict.fromkeys(task.seed for task in self._tasks[system]))
-
-    def of_fold(self, system: str, part: str, seed: int, fold: int) -> Values:
-        """Both measures of the queries of a part where both are defined, (2, n)."""
-        (task,) = (task for task in self._tasks[system] if (task.seed, task.fold) == (seed, fold))
-        values = self.outcomes[task][f"{system} {part}"]
-        return values[:, ~np.isnan(values).any(axis=0)]
-
-    def of_seed(self, system: str, part: str, seed: int) -> Values:
-        """Both measures of all queries of a part, pooled over the folds in the order of the data, (2, n); NaN as is."""
-        tasks = [task for task in self._tasks[system] if task.seed == seed]
-        values = np.concatenate([self.outcomes[task][f"{system} {part}"] for task in tasks], axis=1)
-        if not self.goals.real:
-            return values
-        shift = 0 if part == "test" else 1  # a fold is validated on what the next one is tested on
-        numbers = [self.outcomes[tasks[(at + shift) % len(tasks)]]["tested"] for at in range(len(tasks))]
-        ordered: Values = values[:, np.argsort(np.concatenate(numbers))]
+    def of_seed(self, system: str, seed: int) -> Values:
+        """Both measures of all test queries of a seed, in the order of the data, (2, n); NaN as is."""
+        outcomes = self.folds[seed].values()
+        values = np.concatenate([outcome[system] for outcome in outcomes], axis=1)
+        ordered: Values = values[:, np.argsort(np.concatenate([outcome["tested"] for outcome in outcomes]))]
         return ordered
 
-    def per_query(self, system: str, part: str = "test", seeds: Sequence[int] | None = None) -> Values:
+    def per_query(self, system: str) -> Values:
         """Both measures by query, (2, n): real queries averaged over the seeds, synthetic ones of all seeds."""
-        by_seed = [self.of_seed(system, part, seed) for seed in seeds or self.seeds(system)]
+        by_seed = [self.of_seed(system, seed) for seed in self.folds]
         values: Values = np.mean(by_seed, axis=0) if self.goals.real else np.concatenate(by_seed, axis=1)
         return values[:, ~np.isnan(values).any(axis=0)]
 
-    def point(self, system: str, seeds: Sequence[int] | None = None) -> Values:
-        """The means of both measures on test queries, (2,)."""
-        mean: Values = self.per_query(system, "test", seeds).mean(axis=1)
-        return mean
-
-    def compared(self, systems: Iterable[str], part: str = "test") -> Comparison:
-        """Systems with the first goal alone, on the seeds of all of them."""
-        names = [FIRST, *systems]
-        common = [seed for seed in self.seeds(FIRST) if all(seed in self.seeds(name) for name in names)]
-        measures = self.goals.measures
-        return compare_values(
-            {name: dict(zip(measures, self.per_query(name, part, common), strict=True)) for name in names}
-        )
-
-    def volumes(
-        self, fronts: Mapping[str, Sequence[str]], seeds: Sequence[int], seed: int = 0
-    ) -> dict[str, Values]:
+    def volumes(self, fronts: Mapping[str, Sequence[str]]) -> dict[str, Values]:
         """The hypervolume of each front of systems, in squared points: the value, then those of resampled queries."""
         names = [FIRST, SECOND_ALONE, *dict.fromkeys(name for front in fronts.values() for name in front)]
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         totals = {front: np.zeros(1 + RESAMPLES) for front in fronts}
         counts = None
-        for s in seeds:
-            values = np.array([self.of_seed(name, "test", s) for name in names])  # (systems, 2, queries)
+        for seed in self.folds:
+            values = np.array([self.of_seed(name, seed) for name in names])  # (systems, 2, queries)
             values = values[:, :, ~np.isnan(values).any(axis=(0, 1))]
             if counts is None or not self.goals.real:  # a query is resampled with its values of all seeds
                 counts = _counts(values.shape[2], rng)
@@ -111,11 +61,7 @@ class OfSet:
             for front, members in fronts.items():
                 at = [names.index(name) for name in members]
                 totals[front] += [hypervolume(mean[at], mean[:2].min(axis=0)) for mean in means]
-        return {front: total / len(seeds) for front, total in totals.items()}
-
-    def seconds(self, system: str) -> Values:
-        """Processor seconds of each task, (tasks, 3): the training, a gradient, a gradient of each goal alone."""
-        return np.array([self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]])
+        return {front: total / len(self.folds) for front, total in totals.items()}
 
 
 def hypervolume(points: Values, reference: Values) -> float:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common.clicks import SCALES
+from experiments.common.clicks import SCALES, as_source
 from lambdaboost import CNDCG, NDCG, LambdaRank, Queries
 from lambdaboost.datasets import Collection, read_letor, web_search_log
 from lambdaboost.evaluation import Measure
@@ -111,14 +111,14 @@ def _named(collection: Collection, source: str) -> Collection:
 def _mslr(column: int, scale: str, folder: Path) -> Collection:
     parts = [read_letor(folder / f"{name}.txt.xz") for name in ("train", "vali", "test", "test_extra")]
     whole = Collection.concat(parts)
-    labelled = whole.source_from_feature(SECOND, column - 1, MSLR_SCALES[scale])
+    labelled = as_source(whole, SECOND, column - 1, MSLR_SCALES[scale])
     usage = [at - 1 - (at > column) for at in (134, 135, 136) if at != column]
     return labelled.without_features(usage)
 
 
 def _clueweb(folder: Path) -> Collection:
     whole = Collection.concat([read_letor(folder / f"S{part}.txt.xz") for part in range(1, 6)])
-    return whole.source_from_feature(SECOND, 1)
+    return as_source(whole, SECOND, 1, SCALES["unit"][0])
 
 
 def _netflix(folder: Path) -> Collection:

@@ -1,19 +1,21 @@
-"""One training on LightGBM, and the cost of its gradients."""
+"""One part of the systems on one fold of a data set, trained by LightGBM."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from time import process_time
+from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.several_goals.sets import Goals, Parts
-from lambdaboost import Constrained, attach
+from experiments.several_goals import methods
+from experiments.several_goals.combiners import Combined, FromSources, draw_preferences
+from experiments.several_goals.sets import SECOND, Goals, Parts, known
+from lambdaboost import Constrained, Queries, attach
 from lambdaboost.datasets import Collection
 from lambdaboost.objectives import Objective
 
@@ -27,27 +29,74 @@ PARAMS = {
     "num_leaves": 15,
     "metric": "None",
 }
-REPEATS = 3  # of a timed gradient; the fastest counts
+PREFERENCES = ("to_first", "to_second")  # the label sources of preferences
+COPIES = 4  # of the training data of preferences as features, each with its own draw
+CONDITIONED = "conditioned"
+OBJECTIVES: Mapping[str, Callable[..., dict[str, Objective]]] = {
+    "alone": methods.alone,
+    "weighted": methods.weighted,
+    "combined": methods.combined,
+    "constrained": methods.constrained,
+}
+PARTS = (*OBJECTIVES, CONDITIONED)
 
 Scores = NDArray[np.float64]
+Outcome = dict[str, NDArray[Any]]
 
 
-def data_of(collection: Collection) -> lgb.Dataset:
+@dataclass(frozen=True)
+class Task:
+    """A data set, seed and fold, and the systems to train: one of `PARTS`."""
+
+    data_set: str
+    seed: int
+    fold: int
+    systems: str
+
+
+def train_systems(folder: Path | None, scale: float, rounds: int, task: Task) -> Outcome:
+    """Both measures of each test query by each system, (2, n), and the numbers of the test queries."""
+    goals = known(folder, scale)[task.data_set]
+    parts = goals.parts(task.seed, task.fold)
+    found: Outcome = {"tested": parts.tested}
+    if task.systems == CONDITIONED:
+        return found | conditioned(goals, parts, task.seed, rounds)
+    data = training_data(parts.train)
+    for name, objective in OBJECTIVES[task.systems](goals, task.seed).items():
+        found[name] = figures(train(objective, data, rounds), parts.test.features, goals, parts.test.queries)
+    return found
+
+
+def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> Outcome:
+    """One model with preferences as features, read off at several."""
+    q = parts.train.queries
+    sizes = np.tile(q.sizes, COPIES)
+    drawn = draw_preferences(sizes, 2, seed=seed)
+    sources = dict(zip(PREFERENCES, drawn.T, strict=True)) | {SECOND: np.tile(q.labels[SECOND], COPIES)}
+    features = np.column_stack([np.tile(parts.train.features, (COPIES, 1)), drawn])
+    data = training_data(Collection(features, Queries(np.tile(q.relevance, COPIES), sizes, **sources)))
+    booster = train(Combined(goals.objectives, FromSources(PREFERENCES)), data, rounds)
+    found = {}
+    for w in methods.READ_OFF:
+        X = np.column_stack([parts.test.features, np.tile([1 - w, w], (parts.test.queries.n_documents, 1))])
+        found[methods.named(methods.ONE_MODEL, w)] = figures(booster, X, goals, parts.test.queries)
+    return found
+
+
+def training_data(collection: Collection) -> lgb.Dataset:
     """LightGBM's training data with every label source."""
     q = collection.queries
     data = lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=PARAMS, free_raw_data=False)
     return attach(data, **{name: labels for name, labels in q.labels.items() if name != "relevance"})
 
 
-def booster_of(objective: Objective, data: lgb.Dataset, rounds: int) -> tuple[Any, float]:
-    """A booster, and the processor seconds of its training, those of a reference model included."""
-    with warnings.catch_warnings():  # a promise that is broken on the training data is in the tables
+def train(objective: Objective, data: lgb.Dataset, rounds: int) -> lgb.Booster:
+    """A booster; `Constrained` is given the reference of its primary objective first."""
+    with warnings.catch_warnings():  # a promise that is broken on the training data shows in the tables
         warnings.simplefilter("ignore", UserWarning)
-        began = process_time()
         if isinstance(objective, Constrained):
             objective = replace(objective, reference=reference_of(objective, data, rounds))
-        booster = lgb.train({**PARAMS, "objective": objective}, data, rounds)
-    return booster, process_time() - began
+        return lgb.train({**PARAMS, "objective": objective}, data, rounds)
 
 
 def reference_of(objective: Constrained, data: lgb.Dataset, rounds: int) -> tuple[float, ...]:
@@ -60,56 +109,7 @@ def reference_of(objective: Constrained, data: lgb.Dataset, rounds: int) -> tupl
     return tuple(curve)
 
 
-def figures(scores: Scores, goals: Goals, part: Collection) -> Scores:
+def figures(booster: Any, features: Any, goals: Goals, q: Queries) -> Scores:
     """Both measures of each query, (2, n_queries)."""
-    return np.array([measure.per_query(scores, part.queries) for measure in goals.measures])
-
-
-def outcome(name: str, predict: Callable[[Any], Scores], goals: Goals, parts: Parts) -> dict[str, Scores]:
-    """What is kept of a system: the figures of validation and test queries."""
-    return {
-        f"{name} valid": figures(predict(parts.valid.features), goals, parts.valid),
-        f"{name} test": figures(predict(parts.test.features), goals, parts.test),
-    }
-
-
-def predictor(booster: Any) -> Callable[[Any], Scores]:
-    """The raw scores of a booster by features."""
-    return lambda features: np.asarray(booster.predict(features, raw_score=True, num_threads=1))
-
-
-@dataclass(frozen=True)
-class Timed:
-    """Processor seconds of one gradient of an objective, and of its parts alone."""
-
-    whole: float
-    parts: float
-
-
-def gradient_seconds(
-    objective: Objective, parts: Sequence[Objective], scores: Scores, collection: Collection, rounds: int
-) -> Timed:
-    """The fastest of some gradients, taken in turn so that other load on the machine affects all alike."""
-    if isinstance(objective, Constrained):
-        objective = replace(objective, reference=(1.0,) * rounds)
-    found: dict[Objective, float] = dict.fromkeys((objective, *parts), float("inf"))
-    for _ in range(REPEATS):
-        for one in found:
-            began = process_time()
-            one.lambdas(scores, collection.queries, rounds - 1)
-            found[one] = min(found[one], process_time() - began)
-    return Timed(found[objective], sum(found[part] for part in parts))
-
-
-def run(
-    systems: Mapping[str, Objective], goals: Goals, parts: Parts, data: lgb.Dataset, rounds: int
-) -> dict[str, Scores]:
-    """Train and measure each system."""
-    kept: dict[str, Scores] = {}
-    for name, objective in systems.items():
-        booster, seconds = booster_of(objective, data, rounds)
-        scores = predictor(booster)(parts.train.features)
-        timed = gradient_seconds(objective, goals.objectives, scores, parts.train, rounds)
-        kept |= outcome(name, predictor(booster), goals, parts)
-        kept[f"{name} seconds"] = np.array([seconds, timed.whole, timed.parts])
-    return kept
+    scores = np.asarray(booster.predict(features, raw_score=True, num_threads=1))
+    return np.array([measure.per_query(scores, q) for measure in goals.measures])

@@ -114,14 +114,13 @@ def _masked(q: Queries, a: int, b: int) -> Queries:
     return Queries(labels.pop(RELEVANCE), q.sizes, position=q.positions, **labels)
 
 
-def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: int = 0) -> Floats:
+def cost_derivatives(differences: ArrayLike, objective: RankNet | LambdaRank | SigmoidLocal) -> Floats:
     r"""Size of :math:`\partial O/\partial o` for a pair, unweighted by its swap (2011 paper, eqs. 3 and 14, fig. 5).
 
     For `RankNet` and `LambdaRank` σ/(1 + e^{σo}), for `SigmoidLocal` e^{o+c}/(1 + e^{o+c})².
 
     `differences`, (n,), are the o = s_i − s_j of pairs in which i should rank above j: negative if the order is wrong.
-    `objective` is a sum over pairs: RankNet, LambdaRank, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep
-    of them (before its normalisation), at the boosting round `iteration`, from 0. Returns float64 (n,).
+    Returns float64 (n,).
 
     Examples
     --------
@@ -134,29 +133,12 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
     """
     o = np.asarray(differences, dtype=np.float64)
     scores = np.stack([o, np.zeros(o.size)], axis=1).ravel()
-    total = np.zeros(o.size)
-    for weight, leaf in pair_parts(objective, iteration):
-        lam, _ = leaf.lambdas(scores, _lone_pairs(leaf, o.size), iteration)
-        total += weight * lam[::2] / _swap(leaf)
-    return total
-
-
-def _lone_pairs(leaf: Objective, n: int) -> Queries:
-    """Queries of two documents, of which the first should rank on top."""
-    source, *within = leaf.sources
-    labels = {RELEVANCE: np.ones(2 * n)} | {name: np.ones(2 * n) for name in within}
-    # A tier ignores documents labelled 0.
-    labels[source] = np.tile([1.0, 0.5] if within or source != RELEVANCE else [1.0, 0.0], n)
-    return Queries(labels.pop(RELEVANCE), np.full(n, 2), **labels)
-
-
-def _swap(leaf: Objective) -> float:
-    """The change of the objective's measure when the two are swapped; 1 if it has no measure."""
-    metric = getattr(leaf, "metric", None)
-    if metric is None:
-        return 1.0
-    pair = _lone_pairs(leaf, 1)
-    return float(abs(metric.per_query([1.0, 0.0], pair) - metric.per_query([0.0, 1.0], pair))[0])
+    lam, _ = objective.lambdas(scores, Queries(np.tile([1.0, 0.0], o.size), np.full(o.size, 2)), 0)
+    if isinstance(objective, RankNet):
+        return lam[::2]
+    pair, measure = Queries([1, 0], sizes=[2]), objective.metric
+    swap = measure([1.0, 0.0], pair) - measure([0.0, 1.0], pair)
+    return np.asarray(lam[::2] / swap, dtype=np.float64)
 
 
 def pair_parts(objective: Objective, iteration: int = 0) -> Parts:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, Fold
+from experiments.common.script import note
 from experiments.common.verdicts import Figures, joined
-from experiments.common.workers import Workers
+from experiments.common.workers import run_tasks
 from experiments.svore2011.settings import (
     CUTOFFS,
     GROWING,
@@ -25,10 +25,11 @@ from experiments.svore2011.settings import (
     own_trials,
     systems,
 )
+from experiments.svore2011.training import Outcome, train_trials
 from lambdaboost import CNDCG, NDCG
 from lambdaboost.evaluation import Measure
 
-Runs = dict[Trial, dict[str, Any]]
+Runs = dict[Trial, Outcome]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +41,9 @@ class Results:
     grid: Grid
     systems: tuple[System, ...]
     runs: dict[tuple[str, str], Runs]
-    shares: dict[tuple[str, str, float], tuple[Trial, dict[str, Any]]]
+    shares: dict[tuple[str, str, float], tuple[Trial, Outcome]]
 
-    def selected(self, system: str, fold: Fold) -> tuple[Trial, dict[str, Any]]:
+    def selected(self, system: str, fold: Fold) -> tuple[Trial, Outcome]:
         """The run of a system with the best validation value on a fold, the first among ties."""
         return best_runs(self.runs[system, fold.name], 1)[0]
 
@@ -58,7 +59,7 @@ class Results:
         for fold in self.data.folds:
             q = self.data.joined(fold.test).queries
             for system in self.systems:
-                scores = self.selected(system.name, fold)[1]["test_scores"]
+                scores = self.selected(system.name, fold)[1].test_scores
                 values = {measure: measure.per_query(scores, q) for measure in self.measures()}
                 found[system.name, fold.name] = values
         return found
@@ -77,42 +78,33 @@ class Results:
         for share in SHARES:
             parts = []
             for fold in self.data.folds:
-                scores = self.shares[system, fold.name, share][1]["test_scores"]
+                scores = self.shares[system, fold.name, share][1].test_scores
                 parts.append(measure.per_query(scores, self.data.joined(fold.test).queries))
             rows.append(np.concatenate(parts))
         return np.array([*rows, self.figures[system][measure]])
 
 
-def best_runs(runs: Runs, n: int) -> list[tuple[Trial, dict[str, Any]]]:
+def best_runs(runs: Runs, n: int) -> list[tuple[Trial, Outcome]]:
     """The n runs with the best validation values, ties in order."""
-    return sorted(runs.items(), key=lambda run: -run[1]["valid"].max())[:n]
+    return sorted(runs.items(), key=lambda run: -run[1].valid.max())[:n]
 
 
-def n_runs(rows: Sequence[System], grid: Grid, data: Data) -> int:
-    """The maximum number of runs of the protocol."""
-    own = sum(
-        len(own_trials(system, grid, fold))
-        for system in rows
-        if system.follows is None
-        for fold in data.folds
-    )
-    following = sum(grid.reused * len(system.objectives) for system in rows if system.follows)
-    return own + (following + len(GROWING) * len(SHARES)) * len(data.folds)
-
-
-def run_protocol(
-    data: Data, setting: Setting, grid: Grid, workers: Workers, on_done: Callable[[], None]
-) -> Results:
+def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Results:
     """Run all sweeps: baselines first, then systems that reuse their best parameters, then smaller training sets."""
     rows = systems(grid, setting.engine, [clicks.name for clicks in data.clicks])
     runs: dict[tuple[str, str], Runs] = {}
+    work = partial(train_trials, data, setting)
 
     def outcomes(trials: list[Trial]) -> Runs:
-        # Runs on the same data are adjacent, so that workers rarely have to prepare data again.
-        by_data = sorted(trials, key=lambda trial: (trial.fold.name, trial.share))
-        keys = {trial: trial.key(setting) for trial in by_data}
-        done = workers.run({key: trial for trial, key in keys.items()}, on_done)
-        return {trial: done[key] for trial, key in keys.items()}
+        done: Runs = {}
+        for at in dict.fromkeys((trial.fold, trial.share) for trial in trials):
+            here = [trial for trial in trials if (trial.fold, trial.share) == at]
+            # Each worker makes the engine's data once for all its trials.
+            chunks = [here[i::workers] for i in range(min(workers, len(here)))]
+            for chunk, found in zip(chunks, run_tasks(work, chunks, workers), strict=True):
+                done.update(zip(chunk, found, strict=True))
+            note(f"{at[0].name}, {at[1]:.0%} of the training queries: {len(here)} runs done")
+        return done
 
     def sweep(trials: dict[tuple[str, str], list[Trial]]) -> None:
         done = outcomes([trial for some in trials.values() for trial in some])

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
 from experiments.common import report
 from experiments.common.report import table
 from experiments.common.verdicts import (
@@ -28,7 +25,6 @@ from experiments.svore2011.settings import (
     ENGINE_LEAVES,
     EXPONENTIAL,
     EXPONENTIAL_AT_3,
-    GROWING,
     LINEAR,
     LINEAR_AT_3,
     NATIVE,
@@ -54,11 +50,9 @@ MARKS = "▲ better, ▼ worse (paired t-test, p < 0.05 after Holm's correction 
 
 
 def write_report(results: Results, out: Path) -> None:
-    """Write report.md, its figures, runs.csv and per_query.csv."""
+    """Write report.md and its figures."""
     diagnosis = diagnose(results)
     figures = draw_figures(results, diagnosis, out)
-    _runs(results).to_csv(out / "runs.csv", index=False)
-    _per_query(results).to_csv(out / "per_query.csv", index=False, float_format="%.6g")
     setting, data = results.setting, results.data
     sections = [
         *(["## Table 1: graded objectives", table_1(results)] if data.clicks else []),
@@ -216,7 +210,7 @@ def _what_was_run(results: Results) -> str:
     setting = results.setting
     outcomes = [o for runs in results.runs.values() for o in runs.values()]
     outcomes += [outcome for _, outcome in results.shares.values()]
-    minutes = sum(float(outcome["seconds"]) for outcome in outcomes) / 60
+    minutes = sum(outcome.seconds for outcome in outcomes) / 60
     return f"""\
 - {len(outcomes)} runs, {minutes:.0f} minutes of one core in all, of {setting.rounds} rounds with {setting.num_leaves} \
 leaves a tree.
@@ -269,10 +263,10 @@ def _selected(results: Results) -> str:
         for fold in results.data.folds:
             trial, outcome = results.selected(system.name, fold)
             objective = "the engine's own" if trial.objective is None else f"`{trial.objective!r}`"
-            best, figure = _best(outcome)
             n = len(results.runs[system.name, fold.name])
             row = [system.name, fold.name, objective, f"{trial.rate:g}", str(trial.documents)]
-            rows.append([*row, str(best), f"{100 * figure:.2f}", str(n)])
+            best = outcome.rounds[outcome.valid.argmax()]
+            rows.append([*row, str(best), f"{100 * outcome.valid.max():.2f}", str(n)])
     header = ["System", "Fold", "Objective", "Rate", "Documents", "Rounds", "Validation NDCG@3", "of runs"]
     return table(
         header,
@@ -280,50 +274,3 @@ def _selected(results: Results) -> str:
         "Rounds is the selected checkpoint: where it is the last one, more rounds might do better (`--rounds`). "
         "Validation figures are the best of all runs and checkpoints, hence optimistic.",
     )
-
-
-def _best(outcome: dict[str, np.ndarray]) -> tuple[int, float]:
-    """The number of rounds with the best validation value, the lowest among ties, and that value."""
-    return int(outcome["rounds"][outcome["valid"].argmax()]), float(outcome["valid"].max())
-
-
-def _runs(results: Results) -> pd.DataFrame:
-    """All runs, one per row."""
-    rows = []
-    for system in results.systems:
-        for fold in results.data.folds:
-            selected, _ = results.selected(system.name, fold)
-            runs = [(t, o, t == selected) for t, o in results.runs[system.name, fold.name].items()]
-            shares = [results.shares[system.name, fold.name, s] for s in SHARES if system.name in GROWING]
-            for trial, outcome, is_selected in [*runs, *((t, o, False) for t, o in shares)]:
-                best, figure = _best(outcome)
-                rows.append(
-                    {
-                        "system": system.name,
-                        "fold": fold.name,
-                        "objective": "native" if trial.objective is None else repr(trial.objective),
-                        "leaves": trial.leaves,
-                        "learning_rate": trial.rate,
-                        "documents_per_leaf": trial.documents,
-                        "share": trial.share,
-                        "key": trial.key(results.setting),
-                        "best_rounds": best,
-                        "valid_ndcg_at_3": figure,
-                        "seconds": float(outcome["seconds"]),
-                        "selected": is_selected,
-                    }
-                )
-    return pd.DataFrame(rows)
-
-
-def _per_query(results: Results) -> pd.DataFrame:
-    """The values of the selected runs for each test query."""
-    parts = []
-    for fold in results.data.folds:
-        q = results.data.joined(fold.test).queries
-        ids = np.arange(q.n_queries) if q.ids is None else q.ids
-        for system in results.systems:
-            figures = results.per_fold[system.name, fold.name]
-            columns = {repr(measure): figures[measure] for measure in results.measures()}
-            parts.append(pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns}))
-    return pd.concat(parts)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
-import lambdaboost
 from experiments.common.data import Fold
-from lambdaboost import (
-    NDCG,
-    Exponential,
-    GradientStep,
-    LambdaRank,
-    Linear,
-    graded,
-    iteration_dependent,
-)
-from lambdaboost._installed import engine_version
+from lambdaboost import NDCG, Exponential, GradientStep, LambdaRank, Linear, graded, iteration_dependent
 from lambdaboost.objectives import Objective
 
 CUTOFFS = tuple(range(1, 11))
@@ -28,8 +16,6 @@ SELECTED_BY = NDCG(3)
 EVERY = 10  # rounds between checkpoints
 # Figure 7: how NDCG grows with the training data, of three systems.
 SHARES = (0.1, 0.25, 0.5, 0.75)
-# Increase it when a change of lambdaboost changes the results of runs, so that kept runs are repeated.
-PROTOCOL = 1
 
 NEWTON, DESCENT = "Baseline (Newton)", "Baseline (gradient descent)"
 EXPONENTIAL, LINEAR = "λL + λS exponential", "λL + λS linear"
@@ -85,15 +71,7 @@ def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...
         System(DESCENT, "gradient", (GradientStep(LambdaRank()),)),
         System(NATIVE[engine], "engine", (None,)),
         System(ENGINE_LEAVES, "engine", (LambdaRank(),)),
-        *(
-            System(
-                graded_name(name),
-                "newton",
-                tuple(graded(w, name, zeros="missing") for w in grid.click_weights),
-                NEWTON,
-            )
-            for name in clicks
-        ),
+        *(System(graded_name(name), "newton", _graded(grid, name), NEWTON) for name in clicks),
         *(
             System(name, "gradient", tuple(iteration_dependent(s, metric) for s in schedules), DESCENT)
             for name, schedules, metric in (
@@ -106,6 +84,10 @@ def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...
     )
 
 
+def _graded(grid: Grid, clicks: str) -> tuple[Objective, ...]:
+    return tuple(graded(w, clicks, zeros="missing") for w in grid.click_weights)
+
+
 @dataclass(frozen=True)
 class Setting:
     """The settings common to all runs."""
@@ -115,7 +97,6 @@ class Setting:
     every: int
     num_leaves: int
     seed: int
-    data: str  # SHA-256
 
 
 @dataclass(frozen=True)
@@ -131,32 +112,6 @@ class Trial:
     rate: float
     documents: int
     share: float = 1.0
-
-    def key(self, setting: Setting) -> str:
-        """The key of a kept run: a digest of everything that its result depends on."""
-        text = json.dumps(self._described(setting), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def _described(self, setting: Setting) -> dict[str, Any]:
-        return {
-            "protocol": PROTOCOL,
-            "lambdaboost": lambdaboost.__version__,
-            "engine": setting.engine,
-            "engine_version": engine_version(setting.engine),
-            "data": setting.data,
-            "train": self.fold.train,
-            "valid": self.fold.valid,
-            "test": self.fold.test,
-            "share": self.share,
-            "objective": "native" if self.objective is None else repr(self.objective),
-            "leaves": self.leaves,
-            "learning_rate": self.rate,
-            "documents_per_leaf": self.documents,
-            "num_leaves": setting.num_leaves,
-            "rounds": setting.rounds,
-            "every": setting.every,
-            "seed": setting.seed,
-        }
 
 
 def own_trials(system: System, grid: Grid, fold: Fold) -> list[Trial]:

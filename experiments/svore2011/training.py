@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from experiments.common.data import Data, Fold
+from experiments.common.data import Data
 from experiments.svore2011 import mart
 from experiments.svore2011.recorder import rounds_of
 from experiments.svore2011.settings import SELECTED_BY, Setting, Trial
@@ -20,6 +20,15 @@ from lambdaboost.datasets import Collection
 
 # XGBoost limits the curvature of a leaf; LambdaRank's is about 1/20 per document at first.
 CURVATURE = 1 / 20
+
+
+class Outcome(NamedTuple):
+    """What `train_trials` finds."""
+
+    rounds: NDArray[np.int64]
+    valid: NDArray[np.float64]
+    test_scores: NDArray[np.float64]
+    seconds: float
 
 
 def training_data(engine: str, collection: Collection) -> Any:
@@ -90,43 +99,30 @@ def _stepped(objective: Any, trial: Trial) -> Any:
     return GradientStep(objective) if trial.leaves == "gradient" and not is_step else objective
 
 
-@dataclass
-class Trainer:
-    """Runs trials on one data set; caches the engine's data set of the last fold."""
+def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[Outcome]:
+    """Train trials of one fold and share of the data: validate at checkpoints, score the test part at the best one.
 
-    data: Data
-    setting: Setting
-    _kept: tuple[tuple[Fold, float], Any] | None = field(default=None, repr=False)
-
-    def __call__(self, trial: Trial) -> dict[str, Any]:
-        """Train, validate at checkpoints, and score the test part at the best one.
-
-        `rounds` and `valid` are the checkpoints and their mean NDCG@3 on validation queries; `test_scores` are the
-        scores at the best checkpoint, the first among ties.
-        """
-        train_data, collection, valid, test = self._prepared(trial)
+    `rounds` and `valid` are the checkpoints and their mean NDCG@3 on validation queries; `test_scores` are the scores
+    at the best checkpoint, the first among ties.
+    """
+    fold = trials[0].fold
+    collection = data.training(fold, trials[0].share, setting.seed)
+    train_data = training_data(setting.engine, collection)
+    valid, test = data.joined(fold.valid), data.joined(fold.test)
+    outcomes = []
+    for trial in trials:
         started = perf_counter()
-        booster = train(trial, self.setting, train_data, collection)
+        booster = train(trial, setting, train_data, collection)
         n_trees, of_trees = rounds_of(booster, valid.features)
         # There may be fewer trees than rounds, since LightGBM drops trees without a split.
-        rounds = np.unique(np.minimum(checkpoints(self.setting), max(1, n_trees)))
+        rounds = np.unique(np.minimum(checkpoints(setting), max(1, n_trees)))
         scores, figures = np.zeros(valid.queries.n_documents), []
         for first, last in zip((0, *rounds), rounds, strict=False):  # each tree is scored once
             scores += of_trees(int(first), int(last))
             figures.append(SELECTED_BY(scores, valid.queries))
         test_scores = rounds_of(booster, test.features)[1](0, int(rounds[np.argmax(figures)]))
-        seconds = perf_counter() - started
-        return {"rounds": rounds, "valid": np.array(figures), "test_scores": test_scores, "seconds": seconds}
-
-    def _prepared(self, trial: Trial) -> tuple[Any, Collection, Collection, Collection]:
-        key = trial.fold, trial.share
-        if self._kept is None or self._kept[0] != key:
-            self._kept = None  # frees memory before the next one is made
-            collection = self.data.training(trial.fold, trial.share, self.setting.seed)
-            made = training_data(self.setting.engine, collection)
-            valid, test = self.data.joined(trial.fold.valid), self.data.joined(trial.fold.test)
-            self._kept = key, (made, collection, valid, test)
-        return self._kept[1]
+        outcomes.append(Outcome(rounds, np.array(figures), test_scores, perf_counter() - started))
+    return outcomes
 
 
 def checkpoints(setting: Setting) -> NDArray[np.int64]:

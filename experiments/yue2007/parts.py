@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
 
-from experiments.common.data import Data, dense
+from experiments.common.data import Data, standardised
 from lambdaboost import Queries
 
 Floats = NDArray[np.float64]
@@ -33,6 +32,5 @@ class Parts:
 
 def first_fold(data: Data) -> Parts:
     """The parts of the first fold."""
-    parts = data.training_valid_test(data.folds[0])
-    scaler = StandardScaler().fit(dense(parts[0].features))
-    return Parts(*((np.clip(scaler.transform(dense(x)), -FARTHEST, FARTHEST), q) for x, q in parts))
+    parts = standardised(data.training_valid_test(data.folds[0]))
+    return Parts(*((np.clip(x, -FARTHEST, FARTHEST), q) for x, q in parts))

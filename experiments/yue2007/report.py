@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from scipy import stats
 from experiments.common import report
 from experiments.common.data import Data
 from experiments.common.report import legend, table
+from experiments.common.script import note
 from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
 from experiments.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
@@ -72,16 +72,16 @@ class Reproduction:
     sweep: WeightSweep
 
 
-def run_all(data: Data, effort: Effort, seed: int, tell: Callable[[str], None]) -> Reproduction:
+def run_all(data: Data, effort: Effort, seed: int) -> Reproduction:
     """Run the paper's Figure 1, Table 1 and Figure 2."""
     parts = first_fold(data)
-    tell("Figure 1: RankNet's cost by FDSA and SPSA")
+    note("Figure 1: RankNet's cost by FDSA and SPSA")
     convergence = converge(parts.train, effort.queries, effort.iterations, effort.runs, seed)
     rows = []
     for method in methods(effort.share):
-        tell(f"Table 1: {method.name}")
+        note(f"Table 1: {method.name}")
         rows.append(trained(method, parts, seed))
-    tell("Figure 2: NDCG@10 against shifted weights")
+    note("Figure 2: NDCG@10 against shifted weights")
     return Reproduction(data, parts, effort, seed, convergence, tuple(rows), swept(effort.swept, seed))
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from experiments.common.cubic import cubic_polynomial
 from experiments.optimality import WeightSweep, weight_sweep
 from experiments.yue2007.accuracy import MEASURE
 from experiments.yue2007.linear_search import Gains, weight_gradient
 from lambdaboost import LambdaRank
-from lambdaboost.datasets import cubic_polynomial
 
 SIZES = (100, 1000)  # the paper's, and all queries
 ITERATIONS, RATE = 120, 3.0

@@ -6,13 +6,11 @@ Every text passes through `lambdaboost._words.plain`, so that a file cannot send
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from lambdaboost._words import plain
@@ -24,17 +22,6 @@ LONGEST = 2_000  # characters of a line, which keeps its beginning and its end, 
 
 class StoppedButWrote(Exception):
     """Interrupted by Ctrl-C after the output was written."""
-
-
-@contextmanager
-def bar_of_rounds(rounds: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, to be called after each round with what to say; silent where that is no terminal."""
-    columns = BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(
-        *columns, TextColumn("{task.description}", markup=False), console=ERR, disable=not ERR.is_terminal
-    ) as bars:
-        bar = bars.add_task("training", total=rounds)
-        yield lambda said: bars.update(bar, advance=1, description=said)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -54,9 +41,9 @@ def note(text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Print lines of results, wrapped on a terminal only."""
+    """Print lines of results."""
     for line in text.splitlines():
-        OUT.print(_line(line), markup=False, soft_wrap=not OUT.is_terminal)
+        print(_line(line))
 
 
 def _line(text: str) -> str:

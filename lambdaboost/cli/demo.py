@@ -1,22 +1,23 @@
-"""``lambdaboost demo``: lambdaboost against the engine's own LambdaRank, on held-out queries."""
+"""``lambdaboost demo``: lambdaboost against the engine's own objective, on held-out queries."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from typer import Option
 
 from lambdaboost._installed import engine_named
+from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR, print_table, tell
-from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.evaluation import CNDCG, NDCG, Comparison, compare
+from lambdaboost.cli.outputs import check_outputs
+from lambdaboost.datasets import web_search_log
+from lambdaboost.evaluation import CNDCG, NDCG, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.significance import LEGEND
 from lambdaboost.native import NativeObjective
-from lambdaboost.objectives import Constrained, GradientStep, LambdaRank
+from lambdaboost.objectives import GradientStep, LambdaRank, graded
 
 DOCUMENTS = 50  # of a query, on average
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)  # of which the validation part selects, for each system
@@ -24,106 +25,67 @@ CHOSEN_BY = NDCG(3)
 MEASURES = (*(NDCG(k) for k in range(1, 11)), NDCG(), CNDCG(3), CNDCG(10))
 
 
-@dataclass
-class Contender:
-    """A system, and what becomes of it."""
+def demo(
+    queries: Annotated[int, Option(min=12, help="Number of queries, for all three parts.")] = 2400,
+    rounds: Annotated[int, Option(min=1, help="Boosting rounds per system.")] = 100,
+    seed: Annotated[int, Option(min=0, help="Seed of the data and the engine.")] = 0,
+    engine: of.EngineOption = of.ENGINE,
+    report: of.Page = of.PAGE,
+    overwrite: of.Overwrite = False,
+) -> None:
+    """Compare lambdaboost with the engine's own objective on synthetic search data.
 
-    name: str
-    objective: Any
-    curves: dict[float, list[Any]] = field(default_factory=dict)  # by learning rate, on the validation part
-    rate: float = 0.0
-    seconds: float = 0.0
-    booster: Any = None
+    The four systems are the engine's own ranking objective, graded, which lets clicks break ties between grades, and
+    LambdaRank with normalised gradient steps and with the engine's Newton steps. All have the same number of rounds,
+    size of trees and grid of learning rates; NDCG@3 on the validation part selects the rate of each.
 
-
-def run(engine: str, queries: int, rounds: int, seed: int, report: Path) -> None:
-    """Train, compare, print, and write the page."""
+    Example: lambdaboost demo --engine xgboost --queries 1500
+    """
+    check_outputs(overwrite, [], report=[report])
     stock = engine_named(engine)
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))
-    contenders = (
-        Contender(f"{engine} {stock.NATIVE}", NativeObjective(stock.NATIVE)),
-        Contender("Constrained", Constrained(LambdaRank(), LambdaRank(CNDCG(10)), reference=(0.0,))),
-        Contender("LambdaRank, gradient steps", GradientStep(LambdaRank())),
-        Contender("LambdaRank, Newton steps", LambdaRank()),
-    )
+    systems = {
+        f"{engine} {stock.NATIVE}": NativeObjective(stock.NATIVE),
+        "graded(0.1)": graded(0.1),
+        "LambdaRank, gradient steps": GradientStep(LambdaRank()),
+        "LambdaRank, Newton steps": LambdaRank(),
+    }
     data = stock.dataset(train)
     measured = stock.dataset(valid, reference=data)
-    for contender in contenders:
-        with ERR.status(f"training {contender.name} …"):
-            _train(stock, contender, data, measured, rounds, seed)
-    scores = {c.name: stock.scores(c.booster, test.features) for c in contenders}
+    settings: dict[str, dict[str, Any]] = {}
+    curves, scores = {}, {}
+    for name, objective in systems.items():
+        by_rate: dict[float, list[Any]] = {rate: [] for rate in LEARNING_RATES}
+        with ERR.status(f"training {name} …"):
+            for rate, curve in by_rate.items():
+                params = {"learning_rate": rate, "seed": seed}
+                stock.boost(objective, params, rounds, data, measured, CHOSEN_BY, on_round=curve.append)
+            rate = max(by_rate, key=lambda rate: by_rate[rate][-1])
+            start = time.perf_counter()
+            booster = stock.boost(objective, {"learning_rate": rate, "seed": seed}, rounds, data)
+        seconds = f"{time.perf_counter() - start:.2f}"
+        settings[name] = {"objective": repr(objective), "learning rate": f"{rate:g}", "seconds": seconds}
+        curves[name], scores[name] = by_rate[rate], stock.scores(booster, test.features)
     comparison = compare(scores, test.queries, MEASURES)
-    command = f"lambdaboost demo --engine {engine} --queries {queries} --rounds {rounds} --seed {seed}"
-    with ERR.status(f"writing {report} …"):
-        _write_page(report, command, stock, contenders, scores, test)
-    print_table(*_table(contenders, comparison))
+    write_report(
+        report,
+        scores,
+        test.queries,
+        histories={name: {"valid": {repr(CHOSEN_BY): curve}} for name, curve in curves.items()},
+        run={"Data": f"a synthetic search log (seed {seed}): its test part", "Rounds": rounds} | settings,
+        title=f"lambdaboost demo, {engine}",
+    )
+    header, by_system = comparison.cells()
+    cells = [list(row) for row in zip(header, *by_system, strict=True)]
+    cells += [[what, *(one[what] for one in settings.values())] for what in ("learning rate", "seconds")]
+    print_table(["measure", *cells[0][1:]], cells[1:])
     sizes = " / ".join(str(part.queries.n_queries) for part in (train, valid, test))
     tell(
         f"Means times 100 on the test queries of a synthetic search log (seed {seed}; train / valid / test {sizes} "
         f"queries, about {DOCUMENTS} documents each).\n"
-        f"{LEGEND} than {contenders[0].name} ({comparison.criterion}).\n"
+        f"{LEGEND} than {next(iter(systems))} ({comparison.criterion}).\n"
         f"{rounds} rounds each, {engine}'s default parameters; learning rate of "
-        f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} selected by {CHOSEN_BY!r} on the validation part. "
-        f"Constrained trains twice: by LambdaRank() alone, whose {NDCG()!r} on the training part it keeps within .5 "
-        f"points, and to raise the clicks' {CNDCG(10)!r}.\n"
+        f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} selected by {CHOSEN_BY!r} on the validation part.\n"
         f"Report with pictures, query by query: {report}"
-    )
-
-
-def _train(stock: Any, contender: Contender, data: Any, measured: Any, rounds: int, seed: int) -> None:
-    """Choose the learning rate on the validation part, then train without it."""
-
-    def booster(rate: float, valid: Any, on_round: Any) -> Any:
-        params = {"learning_rate": rate, "seed": seed}
-        rule = contender.objective
-        if isinstance(rule, Constrained):  # keeps what its primary objective reaches alone, after each round
-            alone: list[Any] = []
-            stock.boost(rule.primary, params, rounds, data, data, rule.kept, on_round=alone.append)
-            rule = replace(rule, reference=tuple(alone))
-        return stock.boost(rule, params, rounds, data, valid, CHOSEN_BY, on_round=on_round)
-
-    for rate in LEARNING_RATES:
-        booster(rate, measured, contender.curves.setdefault(rate, []).append)
-    contender.rate = max(LEARNING_RATES, key=lambda rate: contender.curves[rate][-1])
-    start = time.perf_counter()
-    contender.booster = booster(contender.rate, None, None)
-    contender.seconds = time.perf_counter() - start
-
-
-def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Rows of measures, columns of systems; the last rows are the learning rate and the training time."""
-    header, by_system = comparison.cells()
-    rows = [list(row) for row in zip(header, *by_system, strict=True)]
-    rows.append(["learning rate", *(f"{c.rate:g}" for c in contenders)])
-    rows.append(["seconds", *(f"{c.seconds:.2f}" for c in contenders)])
-    return ["measure", *rows[0][1:]], rows[1:]
-
-
-def _write_page(
-    path: Path,
-    command: str,
-    stock: Any,
-    contenders: tuple[Contender, ...],
-    scores: dict[str, Any],
-    test: Collection,
-) -> None:
-    """Write the page: the systems on the test part, with curves on the validation part."""
-    settings = {
-        c.name: {
-            "objective": repr(c.objective),
-            "learning rate": c.rate,
-            f"validation {CHOSEN_BY!r}": ", ".join(
-                f"{y[-1]:.4f} at {rate:g}" for rate, y in c.curves.items()
-            ),
-        }
-        for c in contenders
-    }
-    write_report(
-        path,
-        scores,
-        test.queries,
-        histories={c.name: {"valid": {repr(CHOSEN_BY): c.curves[c.rate]}} for c in contenders},
-        run={"Command": command, "Data": "a synthetic search log: its test part"} | settings,
-        title=f"lambdaboost demo, {stock.NAME}",
     )

@@ -3,92 +3,53 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from lambdaboost.cli import model_file
-from lambdaboost.cli.columns import naming_file, parse_columns
-from lambdaboost.cli.console import ERR, print_table, tell
-from lambdaboost.cli.measuring import (
-    Figures,
-    check_columns,
-    figures_of,
-    figures_table,
-    json_figures,
-    parse_measures,
-    read_scores,
-    remark,
-)
-from lambdaboost.datasets import Columns, Queries
-from lambdaboost.evaluation import Measure, from_runs, parse, read_trec_qrels, read_trec_run
+from lambdaboost.cli import options as of
+from lambdaboost.cli.console import ERR
+from lambdaboost.cli.measuring import check_labels, figures_of, print_figures, read_scores
+from lambdaboost.cli.models import open_labelled, read_model
 from lambdaboost.evaluation.naming import default_measures
 
 
-def run(
-    file: Path | None,
-    scores: Path | None,
-    model: Path | None,
-    trec_run: Path | None,
-    qrels: Path | None,
-    measure: tuple[str, ...],
-    columns: Columns,
-    seed: int,
-    as_json: bool,
+def evaluate(
+    file: Annotated[Path, of.argument("FILE", "File with the grades.")],
+    scores: Annotated[Path | None, of.existing("Scores, one per line in the order of FILE.")] = None,
+    model: Annotated[Path | None, of.existing(of.MODEL)] = None,
+    measure: of.Measures = None,
+    query: of.Query = "qid",
+    label: of.Label = "label",
+    source: of.Sources = None,
+    position: of.Position = None,
+    weight: of.Weight = None,
+    document: of.Document = None,
+    categorical: of.Categorical = None,
+    drop: of.Drop = None,
+    unseen: of.UnseenOption = None,
+    seed: of.Seed = 0,
+    as_json: of.Json = False,
 ) -> None:
-    """Print measures of scores, of a model or of a TREC run."""
-    measures = parse_measures(measure)
-    if trec_run is not None or qrels is not None:
-        others = {"FILE": file, "--scores": scores, "--model": model}
-        mixed = [name for name, path in others.items() if path is not None]
-        mixed += ["an option of columns"] if columns != parse_columns() else []
-        if mixed:
-            raise ValueError(f"{', '.join(mixed)} cannot be combined with --run and --qrels: omit it")
-        if trec_run is None or qrels is None:
-            raise ValueError("--run and --qrels belong together: give both")
-        q, figures = _of_run(trec_run, qrels, measures)
-        files = {"file": trec_run.name, "qrels": qrels.name}
-    elif file is None:
-        raise ValueError(
-            "the judgments are missing: give FILE with --scores or --model, or --run with --qrels"
-        )
-    else:
-        q, figures = _of_file(file, scores, model, measures, columns, seed)
-        files = {"file": file.name}
+    """Evaluate scores or a model on a file.
+
+    A model of train knows its columns; options replace those of labels. Ties are in random order.
+
+    Example: lambdaboost evaluate test.txt --model model.txt --measure MAP
+    """
+    if (scores is None) == (model is None):
+        raise ValueError("give either --scores or --model")
+    options = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    models = [] if model is None else [read_model(model, options)]
+    with ERR.status("measuring …"):
+        table, columns = open_labelled(file, options, models)
+        q, _, rows = columns.labels(table)
+        measures = tuple(dict.fromkeys(measure or default_measures(q)))
+        check_labels(measures, q, file, rows)
+        values = models[0].scores(table) if scores is None else read_scores(scores, len(table))
+        figures = figures_of(measures, values if rows is None else values[rows], q, seed)
     if as_json:
         sizes = {"queries": q.n_queries, "documents": q.n_documents}
-        found = files | sizes | {"measures": json_figures(figures)}
+        found = {"file": file.name, **sizes, "measures": figures}
         print(json.dumps(found, indent=2, allow_nan=False))
     else:
-        print_table(*figures_table({files["file"]: figures}))
-        tell(remark(files["file"], q, map(parse, figures)))
-
-
-def _of_run(run: Path, qrels: Path, measures: tuple[Measure, ...]) -> tuple[Queries, Figures]:
-    check_columns(measures, parse_columns())
-    with ERR.status("reading …"):
-        scores, q = from_runs(read_trec_qrels(qrels), {run.name: read_trec_run(run)})
-    # Not shuffled: rows are in the order in which trec_eval ranks ties.
-    return q, {
-        repr(measure): float(measure(scores[run.name], q)) for measure in measures or default_measures(q)
-    }
-
-
-def _of_file(
-    file: Path,
-    scores: Path | None,
-    model: Path | None,
-    measures: tuple[Measure, ...],
-    options: Columns,
-    seed: int,
-) -> tuple[Queries, Figures]:
-    if (scores is None) == (model is None):
-        raise ValueError("give either --scores SCORES or --model MODEL")
-    models = [] if model is None else [model_file.load(model, options)]
-    with ERR.status("reading …"):
-        columns, data = model_file.label_columns(options, models, file)
-        check_columns(measures, columns)
-        q, _, rows = columns.labels(data)
-    s = models[0].scored(data) if scores is None else read_scores(scores, q.n_documents, file)
-    s = s if rows is None else s[rows]
-    naming = partial(naming_file, file, rows)
-    return q, figures_of(measures or default_measures(q), s, q, seed, naming)
+        print_figures({file.name: figures}, {file.name: q}, measures)

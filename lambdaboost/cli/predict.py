@@ -5,38 +5,73 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from typer import Option
 
 from lambdaboost._files import replacing
-from lambdaboost.cli import model_file
+from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR
+from lambdaboost.cli.models import open_labelled, read_model
+from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import Columns
-from lambdaboost.datasets.columns import names_of_rows
 from lambdaboost.datasets.tables import Table
 
 
-def run(model: Path, file: Path, out: Path | None, ids: bool, columns: Columns) -> None:
-    """Write one score per line, with `ids` also its query and document."""
-    loaded = model_file.load(model, columns)
+def predict(
+    model: Annotated[Path, of.argument("MODEL", of.MODEL)],
+    file: Annotated[Path, of.argument("FILE", "File to score; needs no labels.")],
+    out: Annotated[Path | None, Option(help="File to write; - or without it standard output.")] = None,
+    ids: Annotated[bool, Option("--ids", help="Write CSV: query, document and score of each row.")] = False,
+    query: of.Query = "qid",
+    label: of.Label = "label",
+    document: of.Document = None,
+    drop: of.Drop = None,
+    unseen: of.UnseenOption = None,
+    overwrite: of.Overwrite = False,
+) -> None:
+    """Score the documents of a file, one score per line; higher scores rank first.
+
+    With --ids each line has the query and the document too, under the names of their columns: a submission. Documents
+    without a name are numbered from 1.
+
+    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, or if the table
+    has the engine's own (Column_0, … or f0, …), else in order, without those of --query, --label and --drop.
+
+    Example: lambdaboost predict model.txt test.txt --out scores.txt
+
+    Example: lambdaboost predict model.txt test.csv --ids --document prop_id --out submission.csv
+    """
+    out = None if out == Path("-") else out
+    if out is not None:
+        check_outputs(overwrite, [model, file], out=[out])
+    options = of.columns_of(query, label, document=document, drop=drop, unseen=unseen)
+    loaded = read_model(model, options)
     with ERR.status("reading …"):
-        data = loaded.columns.open(file)
-    assert data is not None
+        table, columns = open_labelled(file, options, [loaded])
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
-    scores = [str(score) for score in loaded.scored(data)]
-    text = _submission(loaded.columns, data, scores) if ids else "".join(f"{score}\n" for score in scores)
+    scores = [str(score) for score in loaded.scores(table)]
+    text = submission(columns, table, scores) if ids else "".join(f"{score}\n" for score in scores)
     if out is None:
         sys.stdout.write(text)
-        return
-    with replacing(out) as written:
-        written.write(text.encode())
+    else:
+        with replacing(out) as written:
+            written.write(text.encode())
 
 
-def _submission(columns: Columns, data: Table, scores: list[str]) -> str:
+def submission(columns: Columns, table: Table, scores: list[str]) -> str:
     """CSV with a header: the query, the document and the score of each row."""
-    queries, named = names_of_rows(columns, data)
-    documents = range(1, 1 + len(scores)) if named is None else named.tolist()
+    n = len(scores)
+    names = replace(columns, label=None, sources={}, rates=(), position=None, weight=None)
+    q, documents, rows = names.labels(table, np.zeros(n))
+    queries = np.repeat(np.arange(1, 1 + q.n_queries) if q.ids is None else q.ids, q.sizes)
+    order = np.arange(n) if rows is None else np.argsort(rows)
+    named = range(1, 1 + n) if documents is None else documents[order].tolist()
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow((columns.query, columns.document or "document", "score"))
-    lines.writerows(zip(queries.tolist(), documents, scores, strict=True))
+    lines.writerows(zip(queries[order].tolist(), named, scores, strict=True))
     return text.getvalue()

@@ -2,82 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Option
 
 from lambdaboost._files import replacing
-from lambdaboost._installed import engine_named, installed
-from lambdaboost.cli.columns import naming_option
+from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR, StoppedButWrote, note
-from lambdaboost.cli.files import check_suffix, engine_of_suffix
-from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
-from lambdaboost.cli.train import data_facts, parse_params, read_parts
+from lambdaboost.cli.measuring import check_labels
+from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
+from lambdaboost.cli.train import data_facts, read_parts
 from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import NDCG
+from lambdaboost.native import read_objective
 from lambdaboost.saving import sidecar_path
 from lambdaboost.tuning import Stopped, Tuned
-from lambdaboost.tuning import tune as search_for
-from lambdaboost.tuning.candidates import given_candidates
-from lambdaboost.tuning.request import read_engines
+from lambdaboost.tuning import tune as search
+
+Split = StrEnum("Split", ["folds", "given"])
+OUT = "Model file to write; beside it MODEL.json, and MODEL.py, which trains it again."
+SPLIT = "Cross-validate all queries, or measure on --valid; default: folds without --valid or below 10,000 queries."
+KEEP = "Of two measures, raise the second as far as the first is proven to lose less, such as 0.005."
+OBJECTIVE = Option(
+    metavar="OBJECTIVE",
+    parser=of.parsed_by(read_objective),
+    help=f"A candidate, {of.OBJECTIVE} May be repeated; default: the engines' own and lambdaboost's.",
+)
+ENGINE = "The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
 
 
-def run(
-    train: Path,
-    valid: Path | None,
-    out: Path,
-    measure: tuple[str, ...],
-    objective: tuple[str, ...],
-    param: tuple[str, ...],
-    columns: Columns,
-    early_stopping: int,
-    as_json: bool,
-    **search: Any,
+def tune(
+    train: Annotated[Path, of.argument("TRAIN", "File to train on.")],
+    out: Annotated[Path, Option(metavar="MODEL", help=OUT)],
+    valid: Annotated[
+        Path | None, of.existing("Validation file; by default it joins TRAIN in the folds.")
+    ] = None,
+    split: Annotated[Split | None, Option(help=SPLIT)] = None,
+    measure: of.Measures = None,
+    keep: Annotated[float | None, Option(metavar="LOSS", help=KEEP)] = None,
+    objective: Annotated[list[Any] | None, OBJECTIVE] = None,
+    engine: Annotated[of.Engine | None, Option(help=ENGINE)] = None,
+    settings: Annotated[int | None, Option(min=1, help="Number of settings to try; default 17.")] = None,
+    minutes: Annotated[float | None, Option(help="Time for the search, in place of --settings.")] = None,
+    folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
+    rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
+    early_stopping: Annotated[int, Option(metavar="N", min=1, help="Rounds without improvement.")] = 30,
+    param: of.Params = None,
+    study: Annotated[Path | None, Option(help="File of the search; the same command resumes it.")] = None,
+    workers: Annotated[int | None, Option(min=1, help="Processes; only 1 repeats a search exactly.")] = None,
+    query: of.Query = "qid",
+    label: of.Label = "label",
+    source: of.Sources = None,
+    position: of.Position = None,
+    weight: of.Weight = None,
+    document: of.Document = None,
+    categorical: of.Categorical = None,
+    drop: of.Drop = None,
+    unseen: of.UnseenOption = None,
+    seed: of.Seed = 0,
+    as_json: of.Json = False,
+    overwrite: of.Overwrite = False,
 ) -> None:
-    """Search, and write the model, its description and its script; at Ctrl-C those of the best so far.
+    """Find the objective and the parameters that suit your data.
 
-    `search` are further arguments of `lambdaboost.tune`.
+    The trees are searched first, then objectives on the same trees; the verdict says what each of them gave. Needs
+    Optuna. Ctrl-C writes the best model so far; with --study the same command goes on later, with --overwrite to
+    replace that model. Files and options of columns are those of train.
+
+    Example: lambdaboost tune train.txt --valid vali.txt --out model.txt
+
+    Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --out model.txt
     """
-    measures = parse_measures(measure) or (NDCG(10),)
-    named = engine_of_suffix(out)
-    search["engine"] = search["engine"] or (named if named in installed() else None)
-    engines = read_engines(search["engine"])
-    for engine in engines:
-        check_suffix("--out", out, engine)
-    params = parse_params(param, engine_named(engines[0]))
-    check_columns(measures, columns)
-    for text in objective:
-        with naming_option(f"--objective {text!r}"):
-            candidate, *_ = given_candidates(text, engines)
-        check_columns((), columns, candidate.objective)
-    paths = {"train": train} | ({} if valid is None else {"valid": valid})
+    script = out.with_name(f"{out.name}.py")
+    check_outputs(overwrite, [train, valid, study], out=[out, sidecar_path(out), script])
+    if study is not None:
+        check_outputs(True, [train, valid], study=[study])  # which may exist, to be resumed
+    engine = engine or engine_of_suffix(out)
+    check_suffix(out, engine or of.ENGINE)
+    columns = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    paths = {"train": train, "valid": valid}
     with ERR.status("reading …"):
         parts, columns = read_parts(paths, columns)
-        for name, option in (("train", "TRAIN"), ("valid", "--valid")):
-            if name in parts:
-                check_evaluated(option, parts[name].queries, paths[name], parts[name].rows, measures)
+    measures = tuple(dict.fromkeys(measure or [NDCG(10)]))
+    for name, part in parts.items():
+        check_labels([*measures, *(objective or ())], part.queries, paths[name] or train, part.rows)
 
     def write(tuned: Tuned) -> None:
-        data = {name: data_facts(path, parts[name]) for name, path in paths.items()}
-        further = {**columns.record(), "data": data, "seed": search["seed"]}
-        tuned.save(out, about=further)
-        with replacing(script_of(out)) as file:
+        tuned.save(out, about={**columns.record(), "data": data_facts(paths, parts), "seed": seed})
+        with replacing(script) as file:
             file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
-        if as_json:
-            print(sidecar_path(out).read_text(encoding="utf-8"), end="")
-        else:
-            print(tuned.verdict)
-        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(out)} trains it again")
+        print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
+        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script} trains it again")
 
     try:
-        tuned = search_for(
-            parts["train"],
-            valid=parts.get("valid"),
-            measure=measures,
-            objectives=objective or None,
-            params=params,
-            early_stopping_rounds=early_stopping,
-            **search,
-        )
+        tuned = search(
+            parts["train"], valid=parts.get("valid"), measure=measures, keep=keep, objectives=objective or None,
+            engine=engine, params=dict(param or ()), settings=settings, minutes=minutes, split=split, folds=folds,
+            rounds=rounds, early_stopping_rounds=early_stopping, study=study, workers=workers, seed=seed,
+        )  # fmt: skip
     except Stopped as stopped:
         note(f"lambdaboost: {stopped}; {out} becomes the best so far")
         write(stopped.finish())
@@ -85,16 +110,11 @@ def run(
     write(tuned)
 
 
-def script_of(out: Path) -> Path:
-    """``model.txt.py`` for ``model.txt``."""
-    return out.with_name(f"{out.name}.py")
-
-
-def reading_of(paths: dict[str, Path], columns: Columns) -> str:
+def reading_of(paths: Mapping[str, Path | None], columns: Columns) -> str:
     """Python that reads the files as the command read them."""
-    lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items()]
+    lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items() if path is not None]
     both = "Collection.concat([train.without_ids(), valid.without_ids()])"
     return (
         "from lambdaboost.datasets import Collection, Columns\n\n"
-        f"columns = {columns!r}\n{''.join(lines)}data = {both if 'valid' in paths else 'train'}\n"
+        f"columns = {columns!r}\n{''.join(lines)}data = {both if len(lines) > 1 else 'train'}\n"
     )

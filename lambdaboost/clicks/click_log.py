@@ -310,7 +310,7 @@ class ClickLog:
     def session_of_row(self) -> NDArray[np.int64]:
         """Number of each row's session from 0, in order of first appearance; raises where a session is not one list."""
         if self.session is None:
-            raise ValueError("the log has no sessions: give session= to tell which rows one user saw")
+            raise ValueError("the log has no sessions: give session= to say which rows one user saw")
         code, first = codes_of(self.session)
         if (other := self.query_of_row != self.query_of_row[first][code]).any():
             row = int(np.argmax(other))

@@ -53,7 +53,7 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
     counts = log.counts()
     if counts.n_positions == 1:
         return curve_with_intervals(lambda _: np.ones(1), counts, intervals)
-    sets = Sets.of(counts)
+    sets = InterventionPairs.of(counts)
     n = counts.impressions
     here, there = n[sets.first], n[sets.second]
     weight, rate = here * there / (here + there), counts.clicks / np.maximum(n, TINY)
@@ -71,7 +71,7 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
     return curve_with_intervals(estimate, counts, intervals)
 
 
-class Sets(NamedTuple):
+class InterventionPairs(NamedTuple):
     """The interventional sets of a log: documents that were shown at two positions k < k', from 0."""
 
     first: Numbers  # (n,) the row of the counts for each document and pair of its positions
@@ -83,8 +83,8 @@ class Sets(NamedTuple):
     n_queries: int
 
     @classmethod
-    def of(cls, counts: Counts, impressions: float = 0.0) -> Sets:
-        """The sets of the documents that have more than so many impressions at both positions; raises without any."""
+    def of(cls, counts: Counts, impressions: float = 0.0) -> InterventionPairs:
+        """The pairs of the documents with more than `impressions` impressions at both positions; raises without any."""
         shown = np.flatnonzero(counts.impressions > impressions)
         document = counts.index[shown]
         firsts, seconds = [], []
@@ -181,16 +181,15 @@ def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks
 
     Log r is eliminated: the gradient is that of the likelihood at the best r. The likelihood is concave in (log p,
     log r). Only p r < 1 is enforced: r ≤ 1 would bias the curve where, of few trials, a larger share than p is clicked.
-    Groups without clicks tell nothing and must be left out.
+    Groups without clicks carry no information and must be left out.
     """
     # A rate of 1 everywhere would have no curvature.
     missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)
-    r = clicked / np.bincount(group, trials)
+    relevance = clicked / np.bincount(group, trials)
 
     def terms(p: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-        nonlocal r
-        r = _relevance(p, group, missed, clicked, r)
-        rate = np.minimum(p * r[group], LARGEST_RATE)
+        relevance[:] = _relevance(p, group, missed, clicked, relevance)  # the next step starts from it
+        rate = np.minimum(p * relevance[group], LARGEST_RATE)
         odds = missed * rate / (1 - rate)
         bend = odds / (1 - rate)
         spread = bend / np.sqrt(np.maximum(np.bincount(group, bend)[group], TINY))

@@ -23,7 +23,7 @@ def simulate(
     scores : array of shape (n_documents,) or (n_rankers, n_documents)
         Scores of the production ranker, or of several; then each session is served by one of them at random.
     q : Queries
-        The queries; their grades tell which documents attract.
+        The queries; their grades determine which documents attract clicks.
     model : PositionBased, Cascade, TrustBias
         How users click; any object with such a `clicks` method.
     sessions : int

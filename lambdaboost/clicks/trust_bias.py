@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.clicks.click_log import ClickLog, Counts
 from lambdaboost.clicks.curves import Floats, resampled, warn_left_out
-from lambdaboost.clicks.harvesting import Sets, connected_part
+from lambdaboost.clicks.harvesting import InterventionPairs, connected_part
 from lambdaboost.clicks.propensities import AffineBias
 
 STEPS = 3  # of the weights of the sets
@@ -47,7 +47,7 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     k = counts.n_positions
     if k == 1:
         raise ValueError("the log has one position, so there is no bias of positions: train on its rates")
-    sets = Sets.of(counts, 1.0)
+    sets = InterventionPairs.of(counts, 1.0)
     of_documents = _moments(counts, sets)
     weight = np.bincount(sets.set_of, of_documents[0])
     part = connected_part(sets.low, sets.high, np.stack([weight, weight], axis=1), k)
@@ -73,7 +73,7 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     return AffineBias(alpha, beta, names=counts.names)
 
 
-def _moments(counts: Counts, sets: Sets) -> list[Floats]:
+def _moments(counts: Counts, sets: InterventionPairs) -> list[Floats]:
     """Weight, and weighted p, q, p², q² and p q of each document at the two positions of each of its sets."""
     n, c = counts.impressions, counts.clicks
     rate, square = c / np.maximum(n, 1), c * (c - 1) / np.maximum(n * (n - 1), 1e-12)

@@ -8,13 +8,12 @@ if __name__ != "lambdaboost.datasets":
         "import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice"
     )
 
-from lambdaboost.datasets.click_rates import click_rate
-from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.collection import Collection, click_rate
 from lambdaboost.datasets.columns import Columns
 from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.reading import from_frame, read_table
-from lambdaboost.datasets.synthetic import cubic_polynomial, web_search_log
+from lambdaboost.datasets.synthetic import web_search_log
 from lambdaboost.datasets.workers import rows_of_worker
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "Columns",
     "Queries",
     "click_rate",
-    "cubic_polynomial",
     "from_frame",
     "read_letor",
     "read_table",

@@ -16,6 +16,7 @@ from lambdaboost._checks import check_number
 from lambdaboost._value import Value
 
 Floats = NDArray[np.float64]
+SEVERITY, PROBABILITY = "give a finite number ≥ 0; 0 is no bias", "give a probability from 0 to 1"
 CONTINUATION = "give a probability above 0 and at most 1"
 
 
@@ -47,16 +48,6 @@ def result_pages(score: Floats, sizes: NDArray[np.int64], shown: int) -> NDArray
     return page
 
 
-def sampled_last_clicks(last_click: Floats, sessions: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Number of sessions, out of `sessions` per list, whose last click is at each position.
-
-    >>> sampled_last_clicks(np.array([[0.0, 1.0, 0.0]]), 10, np.random.default_rng(0))
-    array([[ 0, 10,  0]])
-    """
-    nowhere = np.clip(1 - last_click.sum(axis=1, keepdims=True), 0, 1)
-    return rng.multinomial(sessions, np.hstack([last_click, nowhere]))[:, :-1]
-
-
 class PositionBased(Value):
     """Position k is looked at with probability 1/k^η, whatever else is shown (Joachims et al. 2017).
 
@@ -73,11 +64,12 @@ class PositionBased(Value):
     noise: float = 0.1
 
     def __post_init__(self) -> None:
-        _check(self, "eta", "noise")
+        check_number("eta", self.eta, 0, remedy=SEVERITY)
+        check_number("noise", self.noise, 0, 1, remedy=PROBABILITY)
 
     def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Clicks, bool (n_sessions, n_positions)."""
-        return rng.random(gain.shape) < _looks(self.eta, gain) * attraction(gain, self.noise)
+        return rng.random(gain.shape) < examination(self.eta, gain) * attraction(gain, self.noise)
 
     def last_click(self, attraction: Floats, satisfaction: Floats) -> Floats:
         """P(last click), (n_queries, n_positions), where the last click is the lowest; satisfaction is not used.
@@ -116,7 +108,9 @@ class Cascade(Value):
 
     def __post_init__(self) -> None:
         check_number("continuation", self.continuation, 0, 1, above=0, remedy=CONTINUATION)
-        _check(self, "noise", *([] if self.satisfaction is None else ["satisfaction"]))
+        check_number("noise", self.noise, 0, 1, remedy=PROBABILITY)
+        if self.satisfaction is not None:
+            check_number("satisfaction", self.satisfaction, 0, 1, remedy=PROBABILITY)
 
     def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Clicks, bool (n_sessions, n_positions)."""
@@ -168,27 +162,20 @@ class TrustBias(Value):
     wrong: float = 0.65
 
     def __post_init__(self) -> None:
-        _check(self, "eta", "wrong")
+        check_number("eta", self.eta, 0, remedy=SEVERITY)
+        check_number("wrong", self.wrong, 0, 1, remedy=PROBABILITY)
 
     def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Clicks, bool (n_sessions, n_positions)."""
         k = np.arange(1, gain.shape[1] + 1)
         right, wrong = 1 - (np.minimum(k, 20) + 1) / 100, self.wrong / np.minimum(k, 10)
-        clicked = _looks(self.eta, gain) * (right * gain + wrong * (1 - gain))
+        clicked = examination(self.eta, gain) * (right * gain + wrong * (1 - gain))
         return rng.random(gain.shape) < np.nan_to_num(clicked)
 
 
-def _looks(eta: float, gain: Floats) -> Floats:
+def examination(eta: float, gain: Floats) -> Floats:
+    """P(looked at) = 1/k^η of each position k."""
     return 1.0 / np.arange(1, gain.shape[1] + 1) ** float(eta)
-
-
-def _check(model: Value, *fields: str) -> None:
-    """Check η and probabilities."""
-    for field in fields:
-        most, remedy = 1.0, "give a probability from 0 to 1"
-        if field == "eta":
-            most, remedy = np.inf, "give a finite number ≥ 0; 0 is no bias"
-        check_number(field, getattr(model, field), 0, most, remedy=remedy)
 
 
 # The models of `web_search_log`.

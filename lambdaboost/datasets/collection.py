@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_new_source
+from lambdaboost._checks import refuse_labels
 from lambdaboost.datasets.categories import Categories, categorical_frame
 from lambdaboost.datasets.queries import Queries
-
-Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,54 +124,13 @@ class Collection:
         return self._with_rows(self.queries.rows_of(queries), self.queries.take(queries))
 
     def shuffled(self, seed: int = 0) -> Collection:
-        """Shuffle the documents inside each query; the order of the queries stays.
-
-        Files are often sorted by grade: in round 0, where all scores tie, training would start from a perfect
-        ranking.
+        """Shuffle the documents inside each query, as by `Queries.shuffled_rows`; the order of the queries stays.
 
         >>> Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1])).shuffled(seed=4).queries.relevance
         array([0., 2., 1.], dtype=float32)
         """
         rows = self.queries.shuffled_rows(seed)
         return self._with_rows(rows, self.queries.reordered(rows))
-
-    def source_from_feature(
-        self, name: str, column: int | str, transform: Transform | None = None
-    ) -> Collection:
-        """Turn a feature column into the label source `name`, and remove it from the features.
-
-        Parameters
-        ----------
-        name : str
-            Name of the new label source.
-        column : int or str
-            Index of the column counted from 0 (so LETOR's feature ``134:`` is 133), or its name in
-            `feature_names`.
-        transform : callable, optional
-            ``transform(values, queries)`` returns the labels, such as `click_rate` for counts; by default the
-            values are the labels.
-
-        Raises
-        ------
-        ValueError
-            If the name is taken, the column does not exist, or a label is negative or infinite.
-
-        Examples
-        --------
-        >>> from lambdaboost.datasets import click_rate
-        >>> c = Collection(np.array([[7.0, 1.0], [8.0, 3.0], [9.0, 0.0]]), Queries([1, 2, 0], sizes=[3]))
-        >>> c = c.source_from_feature("clicks", 1, transform=click_rate)
-        >>> c.features.shape, c.queries.labels["clicks"]
-        ((3, 1), array([0.5, 1. , 0. ], dtype=float32))
-
-        """
-        check_new_source(name, self.queries.labels)
-        index = self._column(column)
-        values = self.features[:, [index]]
-        values = values if isinstance(values, np.ndarray) else values.toarray()
-        values = values.ravel().astype(np.float64)
-        labels = values if transform is None else transform(values, self.queries)
-        return replace(self.without_features([index]), queries=self.queries.with_source(name, labels))
 
     def without_features(self, columns: Iterable[int | str]) -> Collection:
         """Remove feature columns, given by index from 0 or by name.
@@ -184,9 +141,14 @@ class Collection:
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is the string {columns!r}: give a list, such as [{columns!r}]")
-        gone = {self._column(column) for column in columns}
-        keep = [i for i in range(self.n_features) if i not in gone]
-        names = None if self.feature_names is None else tuple(self.feature_names[i] for i in keep)
+        known = [*range(self.n_features), *(self.feature_names or ())]
+        if strange := [column for column in columns if column not in known]:
+            raise ValueError(
+                f"no feature is called {strange[0]!r}: give a name or an index from 0 to {self.n_features - 1}"
+            )
+        gone = {known.index(column) % self.n_features for column in columns}
+        keep = [at for at in range(self.n_features) if at not in gone]
+        names = None if self.feature_names is None else tuple(self.feature_names[at] for at in keep)
         kept = {name: values for name, values in self.categories.items() if name in (names or ())}
         return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
@@ -206,35 +168,24 @@ class Collection:
     def concat(collections: Sequence[Collection]) -> Collection:
         """Concatenate collections, such as the parts of a fold.
 
-        The result is sparse if any part is, and keeps document names if every part has them. A part without
-        weights gets weight 1.
+        The result is sparse if any part is, and keeps document names if every part has them. Parts that differ in
+        features, or as in `Queries.concat`, raise ValueError.
 
-        Raises
-        ------
-        ValueError
-            If the parts differ in features, or as in `Queries.concat`.
-
-        Examples
-        --------
         >>> one = Collection(np.eye(2), Queries([1, 0], ids=[7, 7]))
         >>> two = Collection(np.eye(2), Queries([2, 0], ids=[9, 9]))
         >>> Collection.concat([one, two]).queries.ids
         array([7, 9])
-
         """
         parts = list(collections)
         if not parts:
             raise ValueError("collections is empty: give at least one Collection")
         for i, part in enumerate(parts):
-            if part.n_features != parts[0].n_features:
-                raise ValueError(
-                    f"part {i} has {part.n_features} features, part 0 has {parts[0].n_features}: read them with the "
-                    "same n_features="
-                )
-            if part.feature_names != parts[0].feature_names:
-                raise ValueError(f"part {i} and part 0 differ in feature_names: give both the same names")
-            if dict(part.categories) != dict(parts[0].categories):
-                raise ValueError(f"part {i} and part 0 differ in categories: read both with the same ones")
+            for what in ("n_features", "feature_names", "categories"):
+                if getattr(part, what) != getattr(parts[0], what):
+                    raise ValueError(
+                        f"part {i} and part 0 differ in {what}: read both by the same Columns or with the same "
+                        "n_features="
+                    )
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
             _stacked([part.features for part in parts]),
@@ -244,28 +195,37 @@ class Collection:
             parts[0].categories,
         )
 
-    def _column(self, column: int | str) -> int:
-        """Index of a column given by index or name."""
-        if isinstance(column, str):
-            names = self.feature_names or ()
-            if column not in names:
-                known = ", ".join(names) or "there are no feature names"
-                raise ValueError(
-                    f"no feature is called {column!r} ({known}): give a known name or an index from 0"
-                )
-            return names.index(column)
-        if isinstance(column, bool) or not isinstance(column, int | np.integer):
-            raise TypeError(f"column is {column!r}: give an index counted from 0, or a feature's name")
-        if not 0 <= column < self.n_features:
-            raise ValueError(f"column is {column}: there are {self.n_features} features, counted from 0")
-        return int(column)
-
     def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
         documents = None if self.documents is None else self.documents[rows]
         of_table = rows if self.rows is None else self.rows[rows]
         return replace(
             self, features=self.features[rows], queries=queries, documents=documents, rows=of_table
         )
+
+
+def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
+    """Click counts as log1p(count) / largest log1p(count) of the query, float64 (n_documents,) in [0, 1].
+
+    Data sets such as MSLR-WEB30K give counts, while CNDCG of Svore, Volkovs & Burges (2011, eq. 9) needs
+    rates. The order within each query is kept; in a query without clicks every rate is 0, and NaN stays NaN.
+
+    >>> click_rate([0, 1, 3, 0, 0], Queries([0, 1, 2, 0, 0], sizes=[3, 2]))
+    array([0. , 0.5, 1. , 0. , 0. ])
+    """
+    clicks = np.asarray(counts, dtype=np.float64)
+    if clicks.shape != (queries.n_documents,):
+        raise ValueError(
+            f"counts has shape {clicks.shape}, expected ({queries.n_documents},): one count per document"
+        )
+    refuse_labels(
+        "counts",
+        clicks,
+        np.isinf(clicks) | (clicks < 0),
+        "counts must be finite and ≥ 0, or NaN where unknown",
+    )
+    log = np.log1p(clicks)
+    largest = np.fmax.reduceat(log, queries.offsets[:-1])  # fmax ignores NaN
+    return log / np.where(largest > 0, largest, 1.0)[queries.query_of_row]
 
 
 def _shape(features: Any) -> tuple[int, int]:

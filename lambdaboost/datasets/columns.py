@@ -20,15 +20,19 @@ below the header in a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, refuse_labels
-from lambdaboost._words import listed, plain, shown
+from lambdaboost._warn import warn
+from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import (
     codes_of,
     feature_array,
@@ -37,21 +41,12 @@ from lambdaboost.datasets.arrays import (
     sizes_of,
     weights_of,
 )
-from lambdaboost.datasets.categories import (
-    Categories,
-    categories_in,
-    check_unseen,
-    codes_in,
-    levels_in,
-    text_of_value,
-    warn_of_unseen,
-)
-from lambdaboost.datasets.click_rates import click_rate
-from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.letor_table import LetorTable, fitted_to, open_table, with_storage
+from lambdaboost.datasets.categories import Categories, categories_in, codes_in
+from lambdaboost.datasets.collection import Collection, click_rate
+from lambdaboost.datasets.letor import LetorTable, read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import Table, WrongType, grades_of, sources_by_name
+from lambdaboost.datasets.tables import Table, WrongType, as_frame, grades_of, is_table, sources_by_name
 
 QUERY, LABEL = "qid", "label"  # the names of LETOR text, and the command line's defaults
 
@@ -73,7 +68,7 @@ class Columns:
     query : str
         The query of each row: whole numbers, strings, …
     label : str, optional
-        The grades; None where they are given beside the table.
+        The grades; None where they are given apart from the table.
     sources : list of str, or dict of str to str
         The columns of further label sources, or the column of each source by name.
     position, weight, document : str, optional
@@ -128,9 +123,9 @@ class Columns:
     sparse: bool | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.query, str):
-            raise TypeError(f"query is {self.query!r}: give the name of the column that holds the queries")
-        for name in ("label", "position", "weight", "document"):
+        if self.query is None:
+            raise TypeError("query is None: give the name of the column that holds the queries")
+        for name in ("query", "label", "position", "weight", "document"):
             if not isinstance(column := getattr(self, name), str | None):
                 raise TypeError(f"{name} is {column!r}: give the name of a column")
         for name in ("sources", "categorical", "features", "drop", "rates"):
@@ -138,30 +133,24 @@ class Columns:
             if isinstance(given, str) or not isinstance(given, Iterable | None):
                 such_as = given if isinstance(given, str) else "clicks"
                 raise TypeError(f"{name} is {given!r}: give a list of columns, such as [{such_as!r}]")
-            if name != "sources":
-                object.__setattr__(
-                    self, name, None if given is None and name == "features" else tuple(given or ())
-                )
-        if not isinstance(self.sources, Mapping) and len(set(self.sources or ())) < len(self.sources or ()):
-            raise ValueError(f"sources is {self.sources!r}: name each column once")
-        named = (
-            self.sources if isinstance(self.sources, Mapping) else {name: name for name in self.sources or ()}
-        )
-        object.__setattr__(self, "sources", dict(named))
+            kept: Any = None if given is None and name == "features" else tuple(given or ())
+            if name == "sources":
+                kept = dict(given) if isinstance(given, Mapping) else dict(zip(kept, kept, strict=True))
+            object.__setattr__(self, name, kept)
         for name, column in self.sources.items():
             check_new_source(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column")
-        check_unseen(self.unseen or "error")
-        own = [column for _, column in self._own()]
-        used = [*own, *dict.fromkeys(self.drop), *dict.fromkeys(self.categorical)]
-        if twice := next((column for column in used if used.count(column) > 1), None):
-            first, *_ = (
-                (name for name, column in self._own() if column == twice) if twice in own else ("drop",)
-            )
-            raise ValueError(
-                f"{first}: column {shown(twice)} is given twice: a column has one use; name it once"
-            )
+        if self.unseen not in ("error", "missing", None):
+            raise ValueError(f"unseen is {self.unseen!r}: give 'error' or 'missing'")
+        drop = [("drop", column) for column in dict.fromkeys(self.drop)]
+        uses = [*self._own(), *drop, *(("categorical", column) for column in dict.fromkeys(self.categorical))]
+        seen: dict[str, str] = {}
+        for argument, column in uses:
+            if (first := seen.setdefault(column, argument)) != argument or uses.count((argument, column)) > 1:
+                raise ValueError(
+                    f"{first}: column {shown(column)} is given twice: a column has one use; name it once"
+                )
 
     @classmethod
     def of_record(cls, about: Mapping[str, Any]) -> Columns:
@@ -181,18 +170,13 @@ class Columns:
 
         `table` is what they were read from, if that may be LETOR text.
         """
-        letor = isinstance(table, LetorTable)
-        n_features = max(table.n_features, self.n_features or 0) if isinstance(table, LetorTable) else None
-        sparse = not isinstance(data.features, np.ndarray) if letor else None
-        return replace(
-            self,
-            features=data.feature_names,
-            categories=dict(data.categories),
-            categorical=(),
-            drop=self.drop if table is None else self._expanded("drop", table),
-            n_features=n_features,
-            sparse=sparse,
-        )
+        further: dict[str, Any] = {"n_features": None, "sparse": None}
+        if isinstance(table, LetorTable):
+            n = max(table.n_features, self.n_features or 0)
+            further = {"n_features": n, "sparse": not isinstance(data.features, np.ndarray)}
+        drop = self.drop if table is None else self._expanded("drop", table)
+        known = {"features": data.feature_names, "categories": dict(data.categories), "categorical": ()}
+        return replace(self, **known, **further, drop=drop)
 
     @property
     def text(self) -> tuple[str | None, ...]:
@@ -203,21 +187,30 @@ class Columns:
         """A table or a file, opened once for several readings; None for an array.
 
         Messages call a table `name`; the columns `text` of CSV are no numbers, besides those that these columns name.
-        """
-        return open_table(data, (*self.text, *text), name)
 
-    def read(
-        self,
-        data: Any,
-        y: Any = None,
-        *,
-        group: Any = None,
-        qid: Any = None,
-        sources: Any = None,
-        position: Any = None,
-        weight: Any = None,
-        name: str = "df",
-    ) -> Collection:
+        Raises
+        ------
+        ValueError, FileNotFoundError
+            If a file is not there, is a folder or cannot be parsed, or there are no rows.
+
+        """
+        table: Table | None = data if isinstance(data, Table) else None
+        if isinstance(data, str | os.PathLike):
+            path = Path(data)
+            if is_table(path):
+                table = Table.read(path, (*self.text, *text))
+            else:
+                whole = read_letor(path)
+                table = LetorTable(None, str(path), 1, whole=whole, n_features=whole.n_features)
+        elif table is None and (frame := as_frame(name, data)) is not None:
+            table = Table(frame, name)
+        if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
+            raise ValueError(
+                f"{name if table is None else table.where} has no rows: give those of one query at least"
+            )
+        return table
+
+    def read(self, data: Any, y: Any = None, *, name: str = "df", **beside: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array with what is given beside it.
 
         Columns that only label the documents need not be there once training has recorded the features.
@@ -226,11 +219,13 @@ class Columns:
         ----------
         data : table, path, sparse matrix or array
             A pandas, polars or pyarrow table; CSV, Parquet or LETOR text by its path; or the features alone.
-        y, group, qid, sources, position, weight : optional
-            What is no column: the grades, the documents of each query or the query of each row, label sources by name,
-            positions, and weights of rows or queries.
+        y : array, optional
+            The grades, where they are no column.
         name : str
             What messages call a table or an array.
+        **beside
+            What else is no column: ``group=``, the documents of each query, or ``qid=``, the query of each row;
+            ``sources=`` by name, ``position=``, and ``weight=`` of rows or queries.
 
         Raises
         ------
@@ -240,20 +235,114 @@ class Columns:
         """
         table = self._opened(data, name)
         data = feature_array(data) if table is None else data
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position, "weight": weight}
-        q, documents, rows = self._labels(table, name, data, y, **beside, strict=self.categories is None)
+        q, documents, rows = self.labels(data if table is None else table, y, name=name, **beside)
         features, names, categories = self._features(table, data)
         return Collection(features if rows is None else features[rows], q, documents, names, categories, rows)
 
     def labels(
-        self, data: Any, y: Any = None, *, strict: bool = True, name: str = "df", **beside: Any
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        sources: Any = None,
+        position: Any = None,
+        weight: Any = None,
+        strict: bool = True,
+        name: str = "df",
     ) -> Labels:
         """The queries of a table, a file or an array without the features; as `read`.
 
         Without `strict` the columns of sources, positions, weights and documents need not be there.
         """
-        table = self._opened(data, name)
-        return self._labels(table, name, data, y, **beside, strict=strict)
+        if group is not None and qid is not None:
+            raise ValueError(
+                "group and qid are both given: give either documents of each query, or query of each row"
+            )
+        if isinstance(y, str):
+            raise TypeError(
+                f"the grades are {shown(y)}: give an array of them, not the name of a column, and drop that column "
+                "from the features"
+            )
+        table: Any = self._opened(data, name)
+        name = name if table is None else table.where
+        n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
+        pick = partial(self._pick, table, name, strict and self.categories is None)
+        sizes, groups = None if group is None else sizes_of(group, n), group if qid is None else qid
+        ids = pick("query", self.query, groups, lambda column: table.ids(column), partial(_ids, sizes))
+        found = {RELEVANCE: pick("label", self.label, y, lambda column: table.labels(column), grades_of)}
+        beside = sources_by_name(sources)
+        for source in {**self.sources, **beside}:
+            check_new_source(source)
+            column, parse = self.sources.get(source), partial(labels_of, f"sources[{source!r}]")
+            labels = pick("sources", column, beside.get(source), lambda column: table.labels(column), parse)
+            if labels is not None and source in self.rates:
+                called = f"sources[{source!r}]" if table is None else table.called(column)
+                refuse_labels(called, labels, labels < 0, "counts of clicks must be ≥ 0")
+            found[source] = labels
+        place, weigh = partial(positions_of, "position"), partial(weights_of, "weight")
+        found["position"] = pick(
+            "position", self.position, position, lambda column: table.positions(column), place
+        )
+        found["weight"] = pick("weight", self.weight, weight, lambda column: table.weights(column), weigh)
+        found["document"] = pick(
+            "document", self.document, None, lambda column: table.documents(column), None
+        )
+        if isinstance(table, LetorTable):
+            found["document"] = table.whole.documents
+            sizes = table.whole.queries.sizes if ids is None else None
+        found = {name: values for name, values in {**found, "qid": ids}.items() if values is not None}
+        for argument, values in found.items():
+            if (size := len(getattr(values, "codes", values))) != n and argument != "weight":
+                called = "y" if argument == RELEVANCE else argument
+                before = f"{name} " if name.startswith("eval") else ""
+                raise ValueError(
+                    f"{before}{called} has {size} rows, {name} has {n}: give one value per document"
+                )
+        rows = _grouped(found["qid"]) if "qid" in found else None
+        if rows is not None:
+            found = {name: _reordered(values, rows) for name, values in found.items()}
+        ids, documents = found.pop("qid", None), found.pop("document", None)
+        counts = {source: found.pop(source) for source in self.rates if source in found}
+        q = Queries(found.pop(RELEVANCE), sizes, ids=ids, **found)
+        for source, values in counts.items():
+            q = q.with_source(source, click_rate(values, q))
+        return Labels(q, documents, rows)
+
+    def _pick(
+        self,
+        table: Any,
+        name: str,
+        strict: bool,
+        argument: str,
+        column: str | None,
+        given: Any,
+        read: Callable[[Any], Any],
+        parse: Any,
+    ) -> Any:
+        """The column of an argument in a table, or what is given beside it; None without either where it may be."""
+        there = table is not None and column in table.names
+        if isinstance(table, LetorTable) and argument in ("query", "label", "document"):
+            if column not in (QUERY, LABEL, None):
+                raise ValueError(f"{argument}: {name} is LETOR text, which has its own: leave {argument} out")
+            there = argument != "document"
+        if there and given is not None:
+            what = {"query": "group or qid", "label": "y"}.get(argument, argument)
+            raise ValueError(
+                f"{name} has a column {shown(column)}, and {what} is also given: give one of them, or rename the column"
+            )
+        if there or given is not None:
+            return read(column) if there else parse(given)
+        if argument not in ("query", "label") and (column is None or not strict):
+            return None
+        if column is None:
+            raise ValueError(f"label: {name} has no column for the grades: name their column")
+        if table is not None:
+            table.check(column, argument)
+        before = "eval_" if name.startswith("eval") else ""
+        or_so = f", or the queries as {before}group= or {before}qid=" if argument == "query" else ""
+        raise ValueError(f"{argument}: {name} has no column {shown(column)}: give a table with it{or_so}")
 
     def features_in(self, data: Any, name: str = "X") -> Any:
         """The features to predict from, in the order of the rows; needs neither queries nor labels.
@@ -271,52 +360,8 @@ class Columns:
         """A table or a file; LETOR text with all columns of the training data."""
         table = self.open(data, name)
         if isinstance(table, LetorTable) and self.n_features is not None:
-            return fitted_to(table, self.n_features, warns)
+            return table.fitted_to(self.n_features, warns)
         return table
-
-    def _labels(
-        self,
-        table: Table | None,
-        name: str,
-        data: Any,
-        y: Any,
-        group: Any = None,
-        qid: Any = None,
-        sources: Any = None,
-        position: Any = None,
-        weight: Any = None,
-        *,
-        strict: bool,
-    ) -> Labels:
-        """The queries of the rows with their labels, each query together."""
-        n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
-        name = name if table is None else table.where
-        given = {"query": qid if group is None else group, "label": y, "position": position, "weight": weight}
-        there = self._there(table, name, given, strict)
-        labels = {RELEVANCE: self._grades(table, there, y, name)} | self._sources(table, there, sources)
-        ids, sizes = self._queries(table, there, group, qid, n)
-        positions = _positions(table, there.get("position"), position)
-        weights = _weights(table, there.get("weight"), weight)
-        documents = _documents(table, there.get("document"))
-        for argument, values in {**labels, "position": positions, "qid": ids}.items():
-            if values is not None and (size := len(getattr(values, "codes", values))) != n:
-                called = "y" if argument == RELEVANCE else argument
-                before = f"{name} " if name.startswith("eval") else ""
-                raise ValueError(
-                    f"{before}{called} has {size} rows, {name} has {n}: give one value per document"
-                )
-        rows = None if ids is None else _grouped(ids)
-        if rows is not None:
-            ids = ids[rows]
-            labels = {source: values[rows] for source, values in labels.items()}
-            positions = positions and positions.take(rows)
-            weights = weights[rows] if weights is not None and weights.size == n else weights
-            documents = None if documents is None else documents[rows]
-        counts = {source: labels.pop(source) for source in self.rates if source in labels}
-        q = Queries(labels.pop(RELEVANCE), sizes, ids=ids, weight=weights, position=positions, **labels)
-        for source, values in counts.items():
-            q = q.with_source(source, click_rate(values, q))
-        return Labels(q, documents, rows)
 
     def _own(self) -> list[tuple[str, str]]:
         """The arguments that name a column of labels, and the columns."""
@@ -324,102 +369,15 @@ class Columns:
         named += [("sources", column) for column in self.sources.values()]
         return [(name, column) for name, column in named if column is not None]
 
-    def _there(
-        self, table: Table | None, name: str, given: Mapping[str, Any], strict: bool
-    ) -> dict[str, str]:
-        """The columns of labels that a table has, by argument, those of sources by source.
-
-        Raises ValueError if one is not there, if `strict`, or is `given` beside it too.
-        """
-        found = {}
-        roles = dict(self._own()) | {f"sources {source}": column for source, column in self.sources.items()}
-        names = [] if table is None else table.names
-        for role, column in roles.items():
-            argument = role.split()[0]
-            if argument in ("query", "label", "document") and isinstance(table, LetorTable):
-                if column not in (QUERY, LABEL):
-                    raise ValueError(
-                        f"{argument}: {name} is LETOR text, which has its own: leave {argument} out"
-                    )
-            elif column in names:
-                if given.get(argument) is not None:
-                    what = {"query": "group or qid", "label": "y"}.get(argument, argument)
-                    raise ValueError(
-                        f"{name} has a column {shown(column)}, and {what} is also given: give one of them, or rename "
-                        "the column"
-                    )
-                found[role] = column
-            elif given.get(argument) is None and (strict or argument == "query") and role != "sources":
-                if table is not None:
-                    table.check(column, argument)
-                before = "eval_" if name.startswith("eval") else ""
-                or_so = f", or the queries as {before}group= or {before}qid=" if argument == "query" else ""
-                raise ValueError(
-                    f"{argument}: {name} has no column {shown(column)}: give a table with it{or_so}"
-                )
-        return found
-
-    def _grades(self, table: Table | None, there: Mapping[str, str], y: Any, name: str) -> Any:
-        """The grades, float32 (n_documents,)."""
-        if isinstance(y, str):
-            raise TypeError(
-                f"the grades of {name} are {plain(repr(y))}: give an array of them, not the name of a column, and drop "
-                "that column from the features"
-            )
-        if y is not None:
-            return grades_of(y)
-        if isinstance(table, LetorTable):
-            return table.queries.labels[RELEVANCE]
-        if table is None or "label" not in there:
-            column = "" if self.label is None else f" column {shown(self.label)} for"
-            raise ValueError(f"label: {name} has no{column} the grades: name their column")
-        return labels_of(table.called(there["label"]), table.numbers(there["label"]))
-
-    def _sources(
-        self, table: Table | None, there: Mapping[str, str], given: Any
-    ) -> dict[str, NDArray[np.float32]]:
-        """Further label sources, float32 (n_documents,)."""
-        found, beside = {}, sources_by_name(given)
-        for source, values in beside.items():
-            check_new_source(source)
-            if f"sources {source}" in there:
-                raise ValueError(
-                    f"column {shown(self.sources[source])} and sources= both give label source {source!r}: give one of "
-                    "them"
-                )
-            found[source] = labels_of(f"sources[{source!r}]", values)
-        for source, column in self.sources.items():
-            if table is not None and f"sources {source}" in there:
-                called = table.called(column)
-                found[source] = labels_of(called, table.numbers(column))
-                if source in self.rates:
-                    refuse_labels(called, found[source], found[source] < 0, "counts of clicks must be ≥ 0")
-        return found
-
-    def _queries(
-        self, table: Table | None, there: Mapping[str, str], group: Any, qid: Any, n: int
-    ) -> tuple[Any, Any]:
-        """The query of each row, or else the number of rows of each query."""
-        if table is not None and "query" in there:
-            return table.ids(self.query), None
-        if isinstance(table, LetorTable):
-            q = table.queries
-            return (None, q.sizes) if q.ids is None else (np.repeat(q.ids, q.sizes), None)
-        if group is not None and qid is not None:
-            raise ValueError(
-                "group and qid are both given: give either documents of each query, or query of each row"
-            )
-        return (None, sizes_of(group, n)) if qid is None else (query_ids("qid", qid), None)
-
     def _features(self, table: Table | None, data: Any) -> tuple[Any, tuple[Any, ...] | None, Categories]:
-        """The features, their names and the values of their categories."""
+        """The features, their names and the values of their categories, whose codes are features."""
         if table is None:
             return feature_array(data), None, {}
         names = self.feature_names(table)
         if isinstance(table, LetorTable):
             if self.categorical:
                 raise ValueError(f"categorical is for tables, but {table.where} is LETOR text: leave it out")
-            return with_storage(table.matrix(names), self.sparse), names, {}
+            return table.matrix(names, self.sparse), names, {}
         categories = self.categories
         if categories is None:
             named = self._expanded("categorical", table)
@@ -432,40 +390,35 @@ class Columns:
                 f"{table.where} has categories in the column {shown(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )
-        return self._coded(table, names, categories), names, categories
-
-    def _coded(self, table: Table, names: Sequence[Any], categories: Categories) -> NDArray[Any]:
-        """Features, of those with categories the codes."""
         if not categories:
-            return table.matrix(names)
-        lost: dict[Any, str] | None = {} if self.unseen == "missing" else None
-        plain = [name for name in names if name not in categories]
-        numbers = table.matrix(plain) if plain else np.empty((len(table), 0), dtype=np.float32)
+            return table.matrix(names), names, {}
+        lost: list[str] | None = [] if self.unseen == "missing" else None
+        numbers = table.matrix([name for name in names if name not in categories])
         matrix = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
         matrix[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
         for at, name in enumerate(names):
             if name in categories:
-                matrix[:, at] = codes_in(table.called(name), levels_in(table, name), categories[name], lost)
-        warn_of_unseen(lost or {})
-        return matrix
+                matrix[:, at] = codes_in(table, name, categories[name], lost)
+        if lost:
+            warn(f"categories that training did not have count as missing: {'; '.join(lost)}")
+        return matrix, names, categories
 
     def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""
         names = table.names
-        if self.n_features is not None and not isinstance(table, LetorTable):
+        if isinstance(table, LetorTable):  # which may omit the last ones
+            names += [str(at) for at in range(len(names) + 1, (self.n_features or 0) + 1)]
+        elif self.n_features is not None:
             raise ValueError(
                 f"{table.where} is a table, but the training data were LETOR text: give such text"
             )
-        if isinstance(table, LetorTable):  # which may omit the last ones
-            names += [str(at) for at in range(len(names) + 1, (self.n_features or 0) + 1)]
         if self.features is not None:
             if missing := [column for column in self.features if column not in names]:
                 of = "features" if self.categories is None else "features of the training data"
                 raise ValueError(f"{table.where} lacks {of}: {listed(missing)}; add these columns")
             kept = tuple(self.features)
         else:
-            own = {column for argument, column in self._own()}
-            gone = own.union(self._expanded("drop", table))
+            gone = {column for _, column in self._own()}.union(self._expanded("drop", table))
             kept = tuple(column for column in names if column not in gone)
         if not kept:
             raise ValueError(
@@ -481,8 +434,11 @@ class Columns:
             if item in names:
                 found.append(item)
                 continue
-            for at in (at for at, letter in enumerate(str(item)) if letter == "-"):
-                first, last = item[:at].strip(), item[at + 1 :].strip()
+            text = str(item)
+            ends = [
+                (text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == "-"
+            ]
+            for first, last in ends:
                 if first in names and last in names and names.index(first) <= names.index(last):
                     within = names[names.index(first) : names.index(last) + 1]
                     found += [column for column in within if column not in own]
@@ -492,41 +448,27 @@ class Columns:
         return found
 
 
-def _positions(table: Table | None, column: str | None, given: Any) -> Positions | None:
-    """The positions of the rows, in a column or given."""
-    if table is not None and column is not None:
-        return table.positions(column)
-    return None if given is None else positions_of("position", given)
-
-
-def _weights(table: Table | None, column: str | None, given: Any) -> NDArray[np.float32] | None:
-    """The weights of rows, in a column, or of rows or queries, given."""
-    if table is not None and column is not None:
-        return weights_of(table.called(column), table.numbers(column))
-    return None if given is None else weights_of("weight", given)
-
-
-def _documents(table: Table | None, column: str | None) -> NDArray[np.str_] | None:
-    """The name of each document, "" where it is missing."""
-    if isinstance(table, LetorTable):
-        documents: NDArray[np.str_] | None = table.whole.documents
-        return documents
-    if table is None or column is None:
-        return None
-    levels = levels_in(table, column)
-    return np.array([*map(text_of_value, levels.values), ""], dtype=np.str_)[levels.of_row]
-
-
 def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray[np.str_] | None]:
     """The query and the name of each row, in the order of the rows; None for names that are in no column."""
     if isinstance(table, LetorTable):
-        q = table.queries
-        queries = np.repeat(np.arange(1, 1 + q.n_queries) if q.ids is None else q.ids, q.sizes)
-        return queries, _documents(table, None)
+        q = table.whole.queries
+        return q.query_of_row + 1 if q.ids is None else np.repeat(q.ids, q.sizes), table.whole.documents
     table.check(columns.query, "query")
     if columns.document is not None:
         table.check(columns.document, "document")
-    return table.ids(columns.query), _documents(table, columns.document)
+    return table.ids(columns.query), columns.document and table.documents(columns.document)
+
+
+def _ids(sizes: Any, given: Any) -> NDArray[Any] | None:
+    """The query of each row, as given without sizes."""
+    return query_ids("qid", given) if sizes is None else None
+
+
+def _reordered(values: Any, rows: NDArray[np.int64]) -> Any:
+    """Figures of rows in another order; those of queries stay."""
+    if isinstance(values, Positions):
+        return values.take(rows)
+    return values[rows] if len(values) == rows.size else values
 
 
 def _grouped(ids: NDArray[Any]) -> NDArray[np.int64] | None:

@@ -6,8 +6,9 @@ import io
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,22 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
-from lambdaboost.datasets.arrays import split_query
+from lambdaboost._warn import warn
+from lambdaboost._words import shown
+from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.datasets.tables import Table
 
 EXPECTED = (
     "expected 'grade qid:Q 1:v 2:v … # comment' with grades from 0, whole qids on all lines or none, and feature "
     "indices rising from 1"
 )
+LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(-?\d{1,18}))?((?:\s+\d{1,9}:\S+)*)\s*")  # without its comment
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"\s*docid\s*=\s*(\S+)")
-NUMBER, NEWLINE = re.compile(rb"[^\s#]*"), b"\n"
 BLOCK = 1 << 20  # bytes; text and numbers of a block stay in the processor's cache
-FLOAT32_MAX = float(np.finfo(np.float32).max)
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
 
@@ -37,8 +41,7 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     r"""Read LETOR / SVMLight text, lines ``grade qid:Q 1:v 2:v … # comment``, plain or as gzip, xz or bzip2.
 
     The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's variant has no qid; the
-    query sizes are in a second file, ``rank.train.query`` for ``rank.train``, which is found in the same folder,
-    compressed or not.
+    query sizes are in a second file, ``rank.train.query`` for ``rank.train``, in the same folder.
 
     Parameters
     ----------
@@ -51,17 +54,14 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     -------
     Collection
         Features as float32, feature ``1:`` in column 0: dense, or CSR if the text holds less than a tenth of the
-        values. Absent values are 0. Infinities and values out of float32's range, such as the 1.797e308 that
-        marks missing values in Istella, become ±3.4028235e38. Ids are the qids. Document names are the comments,
-        or the word after ``docid =`` in LETOR's comments; None if there are no comments.
+        values. Absent values are 0. Values out of float32's range, such as the 1.797e308 that marks missing values in
+        Istella, become ±3.4028235e38. Document names are the comments, or the word after ``docid =``.
 
     Raises
     ------
     ValueError
-        If a line does not parse or a query's lines are not adjacent (names file and line); if the file is empty,
-        damaged or a folder, or has more features than `n_features`; if query sizes are missing or wrong.
-    FileNotFoundError
-        If `path` does not exist.
+        If a line is wrong or a query's lines are apart, with file and line; if the file is empty, damaged or has more
+        features than `n_features`, or query sizes are missing or wrong.
 
     Examples
     --------
@@ -70,177 +70,153 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     >>> path = pathlib.Path(folder.name, "train.txt")
     >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # docid = a\n0 qid:10 1:0.1 # docid = b\n1 qid:11 2:4 # c\n")
     >>> train = read_letor(path)
-    >>> train
-    Collection(3 documents × 2 features in 2 queries; relevance)
-    >>> train.queries.ids, train.documents
-    (array([10, 11]), array(['a', 'b', 'c'], dtype='<U1'))
+    >>> train.queries.ids, train.documents, train.n_features
+    (array([10, 11]), array(['a', 'b', 'c'], dtype='<U1'), 2)
     >>> folder.cleanup()
 
     """
+    from lambdaboost.datasets.kernels.letor import NO_QID
+
     path = Path(path)
-    if n_features is not None:
-        check_whole("n_features", n_features)
-    labels, stored, d = [], 0, 1
-    for block in _blocks(path):
-        *of_block, matrix = _parse(path, *block)
-        labels.append(of_block)
-        stored, d = stored + matrix.nnz, max(d, matrix.shape[1])
-    grades, ids, names = map(np.concatenate, zip(*labels, strict=True))
+    least = 1 if n_features is None else check_whole("n_features", n_features)
+    parsed = list(_blocks(path))
+    if not sum(part.shape[0] for *_, part in parsed):
+        raise ValueError(f"{path} has no rows; {EXPECTED}")
+    grades, ids, names, lines = (np.concatenate([block[at] for block in parsed]) for at in range(4))
+    d = max(least, *(part.shape[1] for *_, part in parsed))
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    features = _features(path, grades.size, n_features or d, stored)
-    q = Queries(grades, ids=_unsplit(path, ids)) if ids.size else _in_sizes(grades, path)
+    without = ids == NO_QID
+    if (unlike := without != without[0]).any():
+        raise ValueError(_wrong(path, lines[unlike.argmax()]))
+    if not without[0] and (split := split_query(ids)):
+        query, _, row = split
+        raise ValueError(
+            f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order; {EXPECTED}"
+        )
+    q = _in_sizes(grades, path) if without[0] else Queries(grades, ids=ids)
+    features = _joined([part for *_, part in parsed], d, sum(stored for *_, stored, _ in parsed))
     return Collection(features, q, names if (names != "").any() else None)
 
 
-def _body(line: bytes) -> bytes:
-    """A line without its comment."""
-    return line.partition(b"#")[0].strip()
-
-
-def rows_of(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold a document, without comments, with their numbers."""
-    return (
-        (number, body) for number, line in enumerate(file, 1) if (body := _body(line.removeprefix(BOM_UTF8)))
-    )
-
-
-def _blocks(path: Path) -> Iterator[tuple[bytes, int, bool]]:
-    """Blocks of whole lines with a newline each, the number of their first line, and whether rows have a qid."""
+def _blocks(path: Path) -> Iterator[tuple[Any, ...]]:
+    """The rows of blocks of whole lines."""
+    line = 1
     with reading(path) as file:
-        _, first = next(rows_of(file), (0, b""))
-        if not first:
-            raise ValueError(f"{path} has no rows; {EXPECTED}")
-        with_qid = re.match(rb"\S+\s+qid:", first) is not None
-        file.seek(0)
-        file.seek(len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
-        line = 1
-        while block := file.read(BLOCK) + file.readline():
-            block += b"" if block.endswith(b"\n") else b"\n"
-            yield block, line, with_qid
-            line += block.count(b"\n")
+        while text := file.read(BLOCK) + file.readline():
+            if line == 1:
+                text = text.removeprefix(BOM_UTF8)
+            yield _parse(path, text if text.endswith(b"\n") else text + b"\n", line)
+            line += text.count(b"\n")
 
 
-def _parse(path: Path, block: bytes, line: int, with_qid: bool) -> tuple[Any, ...]:
-    """Grades, ids and names of the rows of a block, whose first line is `line`, and their features as CSR."""
+def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
+    """Grades, ids, names and lines of the rows of a text whose first line is `line`, values stored, and features."""
     from scipy.sparse import csr_matrix
 
     from lambdaboost.datasets.kernels.letor import Rows, parse_lines
 
-    rows = Rows.for_text(len(block), block.count(b"\n"))
-    n, n_values, unclear, end = parse_lines(np.frombuffer(block, np.uint8), with_qid, rows)
-    wrong = [end] if end < len(block) else []
-    for at, place in zip(rows.unclear[:unclear].tolist(), rows.places[:unclear].tolist(), strict=True):
+    rows, letters, at, row, n = Rows.for_text(text), np.frombuffer(text, np.uint8), 0, 0, 0
+    while True:
+        at, row, n = parse_lines(letters, at, row, n, rows)
+        if at == len(text):
+            break
+        end = text.index(b"\n", at)
+        body = text[at:end].partition(b"#")[0]
         try:
-            value = float(NUMBER.match(block, at)[0])  # type: ignore[index]
+            rows.grades[row], rows.ids[row], indices, values = _parse_line(body)
         except ValueError:
-            wrong.append(at)
-            continue
-        if place < 0:
-            rows.grades[-1 - place] = value
-        else:
-            rows.values[place] = np.clip(value, -FLOAT32_MAX, FLOAT32_MAX)  # XGBoost refuses infinities
-    grades, comments, ids = rows.grades[:n], rows.comments[:n], rows.ids[: n if with_qid else 0]
-    wrong += comments[~(np.isfinite(grades) & (grades >= 0))].tolist()
-    if wrong:
-        at = block.rfind(b"\n", 0, min(wrong)) + 1
-        body = _body(block[at : block.index(b"\n", at)])[:60].decode(errors="replace")
-        # repr escapes control characters that a terminal would execute.
-        raise ValueError(f"{path}:{line + block[:at].count(NEWLINE)}: {body!r}; {EXPECTED}")
-    values, indices, ends = rows.values[:n_values], rows.indices[:n_values], rows.ends[:n]
-    shape = n, int(indices.max(initial=1))
-    names = _names(block, comments) if b"#" in block else np.zeros(n, "U1")
-    return grades.copy(), ids.copy(), names, csr_matrix((values, indices - 1, np.append(0, ends)), shape)
+            raise ValueError(_wrong(path, line + text.count(b"\n", 0, at))) from None
+        stop = n + len(values)
+        rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)
+        rows.ends[row], rows.comments[row] = stop, at + len(body)
+        at, row, n = end + 1, row + 1, stop
+    names, newlines = np.zeros(row, "U1"), np.flatnonzero(letters == 10)
+    if b"#" in text:
+        names = np.array([_name(text[at + 1 : text.index(b"\n", at)]) for at in rows.comments[:row].tolist()])
+    lines = line + np.searchsorted(newlines, rows.comments[:row])
+    indices, ends = rows.indices[:n], np.append(0, rows.ends[:row])
+    features = csr_matrix((rows.values[:n], indices - 1, ends), (row, int(indices.max(initial=1))))
+    if n >= DENSE_SHARE * row * features.shape[1]:
+        features = features.toarray()
+    else:  # a zero is like an absent value
+        features.eliminate_zeros()
+    return rows.grades[:row], rows.ids[:row], names.astype(np.str_), lines, n, features
 
 
-def _names(block: bytes, comments: NDArray[np.int64]) -> NDArray[np.str_]:
-    """The name of each document: the word after ``docid =`` of its comment, else the whole comment."""
-    texts = (block[at + 1 : block.index(NEWLINE, at)] for at in comments.tolist())
-    found = (match[1] if (match := DOCID.match(text)) else text.strip() for text in texts)
-    return np.array([name.decode(errors="replace") for name in found], dtype=np.str_)
+def _parse_line(body: bytes) -> tuple[float, int, list[int], list[float]]:
+    """Grade, query, indices and values of a line that is not plain; raises ValueError if it is wrong."""
+    from lambdaboost.datasets.kernels.letor import NO_QID
+
+    if not (found := LINE.fullmatch(body)):
+        raise ValueError
+    pairs = [word.split(b":") for word in found[3].split()]
+    grade, indices, values = (
+        float(found[1]),
+        [int(at) for at, _ in pairs],
+        [float(value) for _, value in pairs],
+    )
+    if not 0 <= grade < np.inf or any(a >= b for a, b in pairwise([0, *indices])):
+        raise ValueError
+    return grade, int(found[2] or NO_QID), indices, values
 
 
-def _features(path: Path, n: int, d: int, stored: int) -> Any:
-    """Features of n rows and d columns with so many stored values, dense or CSR.
+def _name(comment: bytes) -> str:
+    """The name of a document in its comment."""
+    found = DOCID.match(comment)
+    return (found[1] if found else comment.strip()).decode(errors="replace")
 
-    The text is parsed a second time, into arrays of the right size, so that nothing else needs memory.
-    """
-    from scipy.sparse import csr_matrix
 
-    row = at = 0
-    if stored >= DENSE_SHARE * n * d:
-        features = np.zeros((n, d), np.float32)
-        for block in _blocks(path):
-            *_, matrix = _parse(path, *block)
-            matrix.resize(matrix.shape[0], d)
-            matrix.toarray(out=features[row : row + matrix.shape[0]])
-            row += matrix.shape[0]
-        return features
-    kind = np.int32 if stored < 2**31 else np.int64  # scipy uses one type for both
-    values, indices, starts = np.empty(stored, np.float32), np.empty(stored, kind), np.zeros(n + 1, kind)
-    for block in _blocks(path):
-        *_, matrix = _parse(path, *block)
-        end, last = at + matrix.nnz, row + matrix.shape[0]
-        values[at:end], indices[at:end], starts[row + 1 : last + 1] = (
-            matrix.data,
-            matrix.indices,
-            at + matrix.indptr[1:],
+def _wrong(path: Path, line: int) -> str:
+    """The message about a wrong line."""
+    with reading(path) as file:
+        text = next(text for at, text in enumerate(file, 1) if at == line)
+    body = text.removeprefix(BOM_UTF8).partition(b"#")[0].strip()
+    return f"{path}:{line}: {shown(body.decode(errors='replace'))}; {EXPECTED}"
+
+
+def _joined(parts: list[Any], d: int, stored: int) -> Any:
+    """The features of all blocks with `d` columns, dense or CSR; each block is let go once it is copied."""
+    from scipy.sparse import csr_matrix, vstack
+
+    n, row = sum(part.shape[0] for part in parts), 0
+    if stored < DENSE_SHARE * n * d:
+        parts = [csr_matrix(part) for part in parts]
+        for part in parts:
+            part.resize(part.shape[0], d)
+        return vstack(parts, format="csr")
+    features = np.zeros((n, d), np.float32)
+    for at, part in enumerate(parts):
+        features[row : row + part.shape[0], : part.shape[1]] = (
+            part if isinstance(part, np.ndarray) else part.toarray()
         )
-        at, row = end, last
-    return csr_matrix((values, indices, starts), (n, d))
-
-
-def _unsplit(path: Path, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The query of each row; raises if the rows of one are apart."""
-    if split := split_query(ids):
-        query, _, row = split
-        with reading(path) as file:
-            line, _ = next(islice(rows_of(file), row, None))
-        raise ValueError(
-            f"{path}:{line}: query {query} reappears here: sort the lines by qid, keeping their order; {EXPECTED}"
-        )
-    return ids
+        row, parts[at] = row + part.shape[0], None
+    return features
 
 
 def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
     """Queries of the sizes in LightGBM's ``<data>.query``, compressed or not."""
     plain = without_compression_suffix(path)
     names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
-    sizes = next((name for name in names if name.exists()), None)
-    if sizes is None:
+    if (found := next((name for name in names if name.exists()), None)) is None:
         raise ValueError(f"{path} has no qid on its lines, and there is no {plain.name}.query; {EXPECTED}")
+    with reading(found) as file:
+        sizes = [line.strip() for line in file]
+    for number, text in enumerate(sizes, 1):
+        if not text.isdigit():
+            what = shown(text.decode(errors="replace"))
+            raise ValueError(f"{found}:{number}: {what}; expected the number of documents of one query")
     try:
-        return Queries(grades, sizes=_sizes(sizes))
+        return Queries(grades, sizes=[int(text) for text in sizes])
     except ValueError as error:
-        raise ValueError(f"{path} and {sizes}: {error}") from None
-
-
-def _sizes(path: Path) -> list[int]:
-    """The number of documents of each query, one per line."""
-    sizes = []
-    with reading(path) as file:
-        for number, line in enumerate(file, 1):
-            text = line.strip()
-            if not text.isdigit():
-                shown = text[:60].decode(errors="replace")
-                raise ValueError(f"{path}:{number}: {shown!r}; expected the number of documents of one query")
-            sizes.append(int(text))
-    return sizes
+        raise ValueError(f"{path} and {found}: {error}") from None
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
-    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads them.
+    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads them; ``.gz``, ``.xz`` and ``.bz2`` compress.
 
-    The format holds grades, ids, non-zero features and document names; other label sources, weights and
-    feature names are not written. Ids that are not whole numbers are replaced by 1, 2, …
-
-    Parameters
-    ----------
-    path : path
-        Where to write; ``.gz``, ``.xz`` and ``.bz2`` compress. An existing file is replaced once the new one is
-        complete.
-    collection : Collection
-        What to write.
+    The format holds grades, ids, non-zero features and document names, nothing else. Ids that are not whole numbers are
+    replaced by 1, 2, … An existing file is replaced once the new one is complete.
 
     Raises
     ------
@@ -250,7 +226,6 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from lambdaboost.datasets import Queries
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "two.txt")
     >>> write_letor(path, Collection(np.array([[0.5, 0], [0, 3]]), Queries([2, 0], ids=[7, 7]), ["a", "b"]))
@@ -263,32 +238,86 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     from sklearn import config_context
     from sklearn.datasets import dump_svmlight_file
 
-    path = Path(path)
-    q = collection.queries
+    path, q = Path(path), collection.queries
     if (missing := np.isnan(q.relevance)).any():
         raise ValueError(
             f"relevance[{missing.argmax()}] is missing (NaN), which LETOR cannot represent: remove the document"
         )
-    names = _comments(collection.documents, q.n_documents)
+    names = [""] * q.n_documents if collection.documents is None else collection.documents.tolist()
+    if broken := [row for row, name in enumerate(names) if "\n" in name or "\r" in name]:
+        raise ValueError(
+            f"documents[{broken[0]}] is {names[broken[0]]!r}: LETOR names hold no line breaks; rename the document"
+        )
     whole = q.ids is not None and np.issubdtype(q.ids.dtype, np.integer)
     ids = np.repeat(np.asarray(q.ids) if whole else np.arange(1, q.n_queries + 1), q.sizes)
     text = io.BytesIO()
     with config_context(assume_finite=True):  # scikit-learn would refuse NaN features, which trees accept
         grades = q.relevance.astype(np.float64)
         dump_svmlight_file(collection.features, grades, text, zero_based=False, query_id=ids)
-    text.seek(0)
+    lines = zip(text.getvalue().splitlines(), names, strict=True)
     with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
-        file.writelines(line.rstrip() + name for line, name in zip(text, names, strict=True))
+        file.writelines(line.rstrip() + (f" # {name}\n" if name else "\n").encode() for line, name in lines)
 
 
-def _comments(documents: NDArray[np.str_] | None, n: int) -> Iterator[bytes]:
-    """The end of each line; checked before anything is written."""
-    if documents is None:
-        return iter([b"\n"] * n)
-    names = documents.tolist()
-    for row, name in enumerate(names):
-        if "\n" in name or "\r" in name:
+@dataclass(frozen=True, eq=False)
+class LetorTable(Table):
+    """LETOR text as a table of the columns 1, 2, …, whose grades and queries are not among them."""
+
+    whole: Any = None  # its Collection
+    n_features: int = 0  # which the text may not reach
+
+    @property
+    def names(self) -> list[str]:
+        """The numbers from 1 as text."""
+        return list(map(str, range(1, self.n_features + 1)))
+
+    def __len__(self) -> int:
+        return int(self.whole.queries.n_documents)
+
+    def fitted_to(self, n: int, warns: bool) -> LetorTable:
+        """The same text with the `n` columns of the training data; raises if it has more; `warns` if it has fewer."""
+        if self.n_features > n:
             raise ValueError(
-                f"documents[{row}] is {name!r}: LETOR names hold no line breaks; rename the document"
+                f"{self.where} has {self.n_features} features, the training data only {n}: give files of the same "
+                f"data, or train with {self.n_features} features"
             )
-    return (f" # {name}\n".encode() if name else b"\n" for name in names)
+        if warns and self.n_features < n:
+            warn(
+                f"{self.where} has {self.n_features} features, the training data {n}: missing ones count as 0; if the "
+                "file has other features, the scores are meaningless"
+            )
+        return replace(self, n_features=n)
+
+    def matrix(self, columns: Sequence[str], sparse: bool | None = None) -> Any:
+        """Some columns, dense or `sparse` as in training: XGBoost treats absent values of sparse data as missing."""
+        from scipy.sparse import csr_matrix
+
+        X = self.whole.features
+        if more := self.n_features - X.shape[1]:
+            X = np.pad(X, ((0, 0), (0, more))) if isinstance(X, np.ndarray) else X.copy()
+            X.resize((len(self), self.n_features))
+        if list(columns) != self.names:
+            X = X[:, [int(column) - 1 for column in columns]]
+        if sparse is None or sparse != isinstance(X, np.ndarray):
+            return X
+        return csr_matrix(X) if sparse else X.toarray()
+
+    def numbers(self, column: str) -> NDArray[np.float32]:
+        """One column."""
+        found: NDArray[np.float32] = self.matrix([column], sparse=False).ravel()
+        return found
+
+    def positions(self, column: str) -> Positions:
+        """The positions in a column, where 0 stands for a row that was not shown."""
+        ranks = self.numbers(column)
+        return positions_of(self.called(column), np.where(ranks == 0, np.nan, ranks))
+
+    def labels(self, column: str) -> NDArray[np.float32]:
+        """A column as labels, or the grades of the text."""
+        grades: NDArray[np.float32] = self.whole.queries.labels[RELEVANCE]
+        return super().labels(column) if column in self.names else grades
+
+    def ids(self, column: str) -> Any:
+        """The query of each row; None if the text has sizes alone."""
+        q = self.whole.queries
+        return None if q.ids is None else np.repeat(q.ids, q.sizes)

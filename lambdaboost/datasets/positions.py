@@ -39,7 +39,7 @@ class Positions:
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
-    def take(self, rows: NDArray[Any]) -> Positions:
+    def take(self, rows: NDArray[Any] | slice) -> Positions:
         """The positions of some rows, with the same codes."""
         return Positions(self.codes[rows], self.names)
 

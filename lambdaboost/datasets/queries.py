@@ -20,7 +20,7 @@ NEGATIVE = (
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
 PARTS = ("offsets", "labels", "ids", "weight", "positions")
-PART = 1 << 17  # documents of a part: its temporary arrays are small beside the labels of large data
+PART = 1 << 17  # documents of a part: its temporary arrays are small compared with the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -238,9 +238,10 @@ class Queries:
             raise ValueError(
                 "rows moves documents between queries: it may only reorder them inside each query"
             )
-        return self._taken(rows, np.arange(self.n_queries))
+        return self._taken(rows, slice(None))
 
-    def _taken(self, rows: NDArray[np.int64], queries: NDArray[np.int64]) -> Queries:
+    def _taken(self, rows: NDArray[np.int64] | slice, queries: NDArray[np.int64] | slice) -> Queries:
+        """Some rows and queries; slices are not copied."""
         return _rebuild(
             np.concatenate([[0], np.cumsum(self.sizes[queries])]),
             {name: a[rows] for name, a in self.labels.items()},
@@ -250,23 +251,13 @@ class Queries:
         )
 
     def parts(self, documents: int = PART) -> Iterator[tuple[int, int, Queries]]:
-        """All queries in parts of about so many documents, which are not copied: first and last query, and the part."""
+        """All queries in parts of about this number of documents, not copied: first and last query, and the part."""
         first = 0
         while first < self.n_queries:
             start = int(self.offsets[first])
             last = max(first + 1, int(np.searchsorted(self.offsets, start + documents, side="right")) - 1)
-            rows, queries = slice(start, int(self.offsets[last])), slice(first, last)
-            yield first, last, self._sliced(rows, queries)
+            yield first, last, self._taken(slice(start, int(self.offsets[last])), slice(first, last))
             first = last
-
-    def _sliced(self, rows: slice, queries: slice) -> Queries:
-        return _rebuild(
-            self.offsets[queries.start : queries.stop + 1] - self.offsets[queries.start],
-            {name: a[rows] for name, a in self.labels.items()},
-            None if self.ids is None else self.ids[queries],
-            None if self.weight is None else self.weight[rows],
-            None if self.positions is None else Positions(self.positions.codes[rows], self.positions.names),
-        )
 
     def with_source(self, name: str, labels: ArrayLike) -> Queries:
         """The same queries with one more label source.
@@ -302,8 +293,8 @@ class Queries:
 
         """
         for i, part in enumerate(parts):
-            for what, here in _kinds(part).items():
-                if here != (first := _kinds(parts[0])[what]):
+            for what, here in part._kinds().items():
+                if here != (first := parts[0]._kinds()[what]):
                     raise ValueError(
                         f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
                     )
@@ -317,10 +308,18 @@ class Queries:
         return _rebuild(
             np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))]),
             {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels},
-            concat_ids(ids) if ids else None,
+            # As objects where they differ in type, so that a number does not become a text.
+            np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
+            if ids
+            else None,
             None if all(q.weight is None for q in parts) else np.concatenate(weights),
             Positions.concat(positions) if positions else None,
         )
+
+    def _kinds(self) -> dict[str, str]:
+        """What parts that are joined have in common, in words."""
+        ids, positions = ("none" if part is None else "given" for part in (self.ids, self.positions))
+        return {"label sources": ", ".join(sorted(self.labels)), "query ids": ids, "positions": positions}
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
@@ -364,14 +363,6 @@ def _rebuild(offsets: Any, labels: dict[str, Any], ids: Any, weight: Any, positi
     return q
 
 
-def _kinds(q: Queries) -> dict[str, str]:
-    """What parts that are joined have in common, in words."""
-    has = {"query ids": q.ids, "positions": q.positions}
-    return {"label sources": ", ".join(sorted(q.labels))} | {
-        name: "none" if part is None else "given" for name, part in has.items()
-    }
-
-
 def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
     """The labels of a further source of `n` rows."""
     check_new_source(name)
@@ -389,11 +380,6 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | None:
             f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
         )
     return positions
-
-
-def concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:
-    """Ids one after the other, so that a number does not become a text."""
-    return np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
 
 
 def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,7 @@ from lambdaboost.datasets.columns import Columns
 from lambdaboost.datasets.tables import Table, is_table
 
 
-def from_frame(
-    df: Any,
-    *,
-    query: str,
-    relevance: str,
-    features: Sequence[str] | None = None,
-    sources: Sequence[str] | Mapping[str, str] = (),
-    position: str | None = None,
-    weight: str | None = None,
-    document: str | None = None,
-    categorical: Sequence[str] = (),
-) -> Collection:
+def from_frame(df: Any, *, query: str, relevance: str, **columns: Any) -> Collection:
     """Make a `Collection` from the columns of a pandas, polars or pyarrow table.
 
     Parameters
@@ -31,20 +19,10 @@ def from_frame(
     df : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         One row per document; a pandas index is ignored. The rows of a query may be apart: they come together in the
         order of the table, the queries in that of their first rows, and `Collection.rows` says which row each was.
-    query : str
-        Column with the query of each row: whole numbers, strings, …
-    relevance : str
-        Column with the grades.
-    features : list of str, optional
-        Feature columns, in order; by default all other columns.
-    sources : list of str or dict of str to str
-        Columns of further label sources, or the column of each label source by name.
-    position : str, optional
-        Column with the position of each row, as of `Queries`.
-    weight, document : str, optional
-        Columns with the weight of each row, as of `Queries`, and with its name.
-    categorical : list of str, optional
-        Features of text or whole numbers that become categories, beside those that have a categorical type.
+    query, relevance : str
+        The columns with the query of each row (whole numbers, strings, …) and with its grade.
+    **columns
+        ``features=``, ``sources=``, ``position=``, ``weight=``, ``document=`` and ``categorical=``, as of `Columns`.
 
     Returns
     -------
@@ -54,10 +32,8 @@ def from_frame(
 
     Raises
     ------
-    TypeError
-        If `df` is no such table, or a feature or label column is not numeric.
-    ValueError
-        If a column does not exist, a query is null, or a label is infinite.
+    TypeError, ValueError
+        If a column does not exist or has a wrong type or value, which is named with its row.
 
     Examples
     --------
@@ -68,44 +44,21 @@ def from_frame(
     (array([5., 2., 1.]), Queries(3 documents in 2 queries; relevance, clicks))
 
     """
-    columns = Columns(query, relevance, sources, position, weight, document, categorical, features)
-    return columns.read(Table.of(df))
+    return Columns(query, relevance, **columns).read(Table.of(df))
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    query: str,
-    relevance: str,
-    features: Sequence[str] | None = None,
-    sources: Sequence[str] | Mapping[str, str] = (),
-    position: str | None = None,
-    weight: str | None = None,
-    document: str | None = None,
-    categorical: Sequence[str] = (),
-) -> Collection:
-    r"""Read a CSV or Parquet file, as the command line reads it.
+def read_table(path: str | os.PathLike[str], *, query: str, relevance: str, **columns: Any) -> Collection:
+    r"""Read a CSV or Parquet file, as the command line reads it; columns are those of `from_frame`.
 
     In CSV, ids, positions and categories are text: ``7``, ``07`` and ``7.0`` are three queries, and only an empty field
-    is missing.
-    Positions are ranks where every field that is not empty is a number.
+    is missing. Positions are ranks where every field that is not empty is a number.
 
     Parameters
     ----------
     path : path
-        ``.csv``, also compressed as gzip, xz, bzip2 or zstd, or ``.parquet``.
-    query, relevance, features, sources, position, weight, document, categorical
+        ``.csv``, also compressed as gzip, xz or bzip2, or ``.parquet``.
+    query, relevance, **columns : str
         Columns, as of `from_frame`.
-
-    Returns
-    -------
-    Collection
-        As of `from_frame`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the file cannot be read, or a column does not exist or has a wrong value in a row, which is named.
 
     Examples
     --------
@@ -120,5 +73,4 @@ def read_table(
     """
     if not is_table(Path(path)):
         raise ValueError(f"{path} is no CSV or Parquet by its suffix: use read_letor for LETOR text")
-    columns = Columns(query, relevance, sources, position, weight, document, categorical, features)
-    return columns.read(path, name=str(path))
+    return Columns(query, relevance, **columns).read(path)

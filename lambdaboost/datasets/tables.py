@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,18 @@ from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
 from lambdaboost._installed import install_command
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import array_of, float_type, is_missing, labels_of, query_ids
+from lambdaboost.datasets.arrays import (
+    array_of,
+    float_type,
+    is_missing,
+    labels_of,
+    query_ids,
+    weights_of,
+)
 from lambdaboost.datasets.positions import Positions, positions_of
 
 PARQUET = (".parquet", ".pq")
-COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+COMPRESSED = (".gz", ".xz", ".bz2")
 CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
 # Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
@@ -69,8 +76,18 @@ class Table:
     @classmethod
     def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
-        frame = as_frame(str(path), _read(path, text).rename(columns=str))
-        return cls(frame, str(path), 1, not _is_parquet(path))
+        check_file(path)
+        parquet = path.suffix.lower() in PARQUET
+        try:
+            frame = _read_parquet(path) if parquet else _read_csv(path, text)
+        except ImportError as error:
+            raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
+        except (ValueError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            what = "Parquet" if parquet else "CSV with a header"
+            raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+        return cls(as_frame(str(path), frame.rename(columns=str)), str(path), 1, not parquet)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -82,14 +99,14 @@ class Table:
 
     def check(self, column: Any, argument: str = "") -> None:
         """Raise if there is no such column; `argument` is what named it."""
-        names = self.names
-        if column in names:
+        if column in (names := self.names):
             return
         close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
-        index = getattr(self.frame.to_native(), "index", None)
         hint = f"choose among {listed(names)}"
-        if column in getattr(index, "names", ()):
+        if self.frame is not None and column in getattr(
+            getattr(self.frame.to_native(), "index", None), "names", ()
+        ):
             hint = f"it is in the index; give {self.where}.reset_index()"
         before = f"{argument}: " if argument else ""
         raise ValueError(f"{before}{self.where} has no column {shown(column)}{meant}: {hint}")
@@ -106,13 +123,9 @@ class Table:
         """A column as a series of the table's own library."""
         return self.series(column).to_native()
 
-    def values(self, column: Any) -> NDArray[Any]:
-        """A column as an array; text and mixed types are objects."""
-        return self.checked(column, self.series(column))
-
-    def checked(self, column: Any, series: Any) -> NDArray[Any]:
-        """The rows of a column that are given, as an array; raises TypeError for lists."""
-        given = array_of(series)
+    def values(self, column: Any, series: Any = None) -> NDArray[Any]:
+        """A column, or those rows of it that `series` holds, as an array; raises TypeError for lists."""
+        given = array_of(self.series(column) if series is None else series)
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
             such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
             raise WrongType(
@@ -122,39 +135,72 @@ class Table:
 
     def numbers(self, column: Any) -> NDArray[Any]:
         """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
-        given, dtype = self.values(column), self.series(column).dtype
+        given = self.values(column)
         if given.dtype.kind in "biuf":
             return given.astype(float_type(given.dtype), copy=False)
-        words = (
-            np.array([isinstance(value, str) for value in given.flat]) if given.dtype.kind == "O" else None
-        )
-        if words is not None and (self.csv or not words.any()):
-            import pandas as pd
+        words = given.dtype.kind == "O" and any(isinstance(value, str) for value in given.flat)
+        if given.dtype.kind != "O" or (words and not self.csv):
+            kind = self.series(column).dtype
+            raise WrongType(f"{self.called(column)} of {self.where} is {kind}, not numeric: {NOT_NUMERIC}")
+        import pandas as pd
 
-            missing, numbers = is_missing(given), pd.Series(given)
-            if self.csv:
-                missing |= np.array([str(word).strip().lower() in MISSING for word in given])
-            found = pd.to_numeric(numbers.mask(missing), errors="coerce").to_numpy(np.float64)
-            wrong = np.isnan(found) & ~missing
-            if not wrong.any():
-                return found
-            row = int(wrong.argmax())
-            name = self.called(column)
+        missing = is_missing(given)
+        if self.csv:
+            missing |= np.array([str(word).strip().lower() in MISSING for word in given])
+        found = pd.to_numeric(pd.Series(given).mask(missing), errors="coerce").to_numpy(np.float64)
+        if (wrong := np.isnan(found) & ~missing).any():
+            name, row = self.called(column), int(wrong.argmax())
             raise WrongType(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
-        raise WrongType(f"{self.called(column)} of {self.where} is {dtype}, not numeric: {NOT_NUMERIC}")
+        return found
+
+    def labels(self, column: Any) -> NDArray[np.float32]:
+        """A column of labels."""
+        return labels_of(self.called(column), self.numbers(column))
+
+    def weights(self, column: Any) -> NDArray[np.float32]:
+        """A column of weights."""
+        return weights_of(self.called(column), self.numbers(column))
+
+    def levels(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
+        """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.
+
+        The values are those of a pandas categorical type, else those in the rows; whole numbers exactly.
+
+        >>> import pyarrow as pa
+        >>> Table.of(pa.table({"c": ["b", None, "a", "b"]})).levels("c")
+        (['b', 'a'], array([ 0, -1,  1,  0]))
+        """
+        import pandas as pd
+
+        native = self.column(column)
+        if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
+            return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64)
+        # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
+        series = self.series(column)
+        there = ~series.is_null().to_numpy().astype(np.bool_)
+        code, different = pd.factorize(self.values(column, series.drop_nulls()))
+        of_row = np.full(there.size, -1)
+        of_row[there] = code
+        return different.tolist(), of_row
+
+    def documents(self, column: Any) -> NDArray[np.str_]:
+        """The name of each document, "" where it is missing."""
+        values, of_row = self.levels(column)
+        return np.array([*map(text_of_value, values), ""], dtype=np.str_)[of_row]
 
     def matrix(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64."""
-        schema = self.frame.schema
+        schema, names = self.frame.schema, self.names
+        if not columns:
+            return np.empty((len(self), 0), np.float32)
         if not self.csv and all(schema[name].is_float() or schema[name].is_integer() for name in columns):
-            names = self.names
             places = [names.index(column) for column in columns]
             given = (self.frame if list(columns) == names else self.frame[:, places]).to_numpy()
             if given.dtype.kind in "iuf":
                 return given.astype(float_type(given.dtype), copy=False)
         return np.column_stack([self.numbers(column) for column in columns])
 
-    def ids(self, column: Any) -> NDArray[Any]:
+    def ids(self, column: Any) -> Any:
         """The query, or other key, of each row."""
         return query_ids(self.called(column), self.values(column))
 
@@ -183,9 +229,8 @@ def as_frame(name: str, X: Any) -> Any:
     import narwhals as nw
 
     columns = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
-    if len(set(columns)) < len(columns):
-        twice = next(column for column in columns if columns.count(column) > 1)
-        raise ValueError(f"{name} has two columns {twice!r}: rename one")
+    if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
+        raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
     if columns and getattr(X.columns, "nlevels", 1) > 1:
         raise TypeError(
             f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
@@ -199,6 +244,16 @@ def as_frame(name: str, X: Any) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def text_of_value(value: Any) -> str:
+    """The text by which a category is known: numbers without a point where they are whole.
+
+    >>> text_of_value(7.0), text_of_value("07")
+    ('7', '07')
+    """
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value) if whole else value)
 
 
 def grades_of(label: Any) -> NDArray[np.float32]:
@@ -226,30 +281,8 @@ def is_table(path: Path) -> bool:
     >>> is_table(Path("train.csv.gz")), is_table(Path("train.txt"))
     (True, False)
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in (".csv", *PARQUET)
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in PARQUET
-
-
-def _read(path: Path, text: Iterable[str | None]) -> Any:
-    """A file as a pandas frame; errors about its format name it."""
-    check_file(path)
-    try:
-        frame = _read_parquet(path) if _is_parquet(path) else _read_csv(path, text)
-    except ImportError as error:
-        missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
-        raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command(missing)}") from None
-    except (ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.filename is not None:
-            raise
-        what = "Parquet" if _is_parquet(path) else "CSV with a header"
-        raise ValueError(f"{path} cannot be read as {what}: {error}") from None
-    return frame
+    *_, suffix = ["", *(one for one in map(str.lower, path.suffixes) if one not in COMPRESSED)]
+    return suffix in (".csv", *PARQUET)
 
 
 def _read_parquet(path: Path) -> Any:
@@ -267,7 +300,7 @@ def _read_csv(path: Path, text: Iterable[str | None]) -> Any:
     """A CSV file; what pandas would mend without a word is an error."""
     import pandas as pd
 
-    with _opened(path) as file:
+    with reading(path) as file:
         names = pd.read_csv(file, header=None, nrows=1, dtype=str, **CSV).iloc[0].tolist()
         _check_names(names)
         kinds = {name: str for name in text if name in names}
@@ -282,16 +315,6 @@ def _read_csv(path: Path, text: Iterable[str | None]) -> Any:
             with suppress(csv.Error), io.TextIOWrapper(file, "utf-8-sig", newline="") as lines:
                 _check_cells(lines, len(names))  # but for fields that are very long
     return frame
-
-
-def _opened(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """The bytes of a file, decompressed."""
-    if path.suffix.lower() != ".zst":
-        return reading(path)
-    import zstandard  # type: ignore[import-not-found]
-
-    with zstandard.open(path, "rb") as file:
-        return io.BytesIO(file.read())
 
 
 def _check_cells(lines: Iterable[str], n: int) -> None:

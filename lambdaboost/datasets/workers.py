@@ -11,8 +11,8 @@ from lambdaboost.datasets.arrays import query_ids, query_starts
 def rows_of_worker(qid: ArrayLike, worker: int, workers: int) -> NDArray[np.int64]:
     """The rows of one of `workers` workers: whole queries, about as many documents as each other worker has.
 
-    Every worker that calls it with the same `qid` gets its own rows, and each row is one worker's. Splits by rows, such
-    as those of Ray Data, cut queries, and an engine trains on the halves as if they were queries.
+    Every worker that calls it with the same `qid` gets its own rows; each row belongs to one worker. Splits by rows,
+    such as those of Ray Data, cut queries, and an engine trains on the halves as if they were queries.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from lambdaboost._checks import saying
 from lambdaboost._words import listed, plain, shown
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import Measure, check_scores
-from lambdaboost.evaluation.naming import measures_in
+from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEGEND,
     LEVEL,
@@ -29,9 +30,8 @@ from lambdaboost.evaluation.significance import (
 HOLM = "p after Holm"
 COLUMNS = ("system", "measure", "mean", "difference", "low", "high", "p", HOLM)
 LONGEST, LONGEST_CAPTION = 120, 4_000  # characters of a cell and of a caption
-MARKDOWN_SPECIAL = re.compile(
-    r"[\\|*`\[\]]|<(?=\S)"
-)  # an escape, a cell's border, emphasis, code, a link, a tag
+# An escape, a cell's border, emphasis, code, a link, a tag.
+MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|<(?=\S)")
 
 
 class Difference(NamedTuple):
@@ -137,19 +137,14 @@ class Comparison:
 
     def differences(self) -> tuple[Sequence[str], list[list[str]]]:
         """A header and the differences times 100 with intervals and p-values, a row for each system and measure."""
-        rows = [Difference(*row) for row in self.frame.itertuples(index=False) if row.system != self.baseline]
-        header = ["System", "Measure", "Difference", "95% interval", "p", HOLM]
-        return header, [
-            [
-                d.system,
-                d.measure,
-                f"{d.mark} {100 * d.difference:+.2f}".lstrip(),
-                d.interval_text(),
-                f"{d.p:.3g}",
-                f"{d.p_holm:.3g}",
-            ]
-            for d in rows
-        ]
+        rows = []
+        for d in itertools.starmap(Difference, self.frame.itertuples(index=False, name=None)):
+            if d.system != self.baseline:
+                difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
+                rows.append(
+                    [d.system, d.measure, difference, d.interval_text(), f"{d.p:.3g}", f"{d.p_holm:.3g}"]
+                )
+        return ["System", "Measure", "Difference", "95% interval", "p", HOLM], rows
 
     def __repr__(self) -> str:
         return f"Comparison({listed(self.systems[1:])} with {shown(self.baseline)})"
@@ -160,11 +155,11 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The means, and the differences to be folded out."""
-        details = html_table(
-            *self.differences(), f"Differences from {self.baseline}, times 100; p is unadjusted."
+        summary = f"Differences from {self.baseline}, times 100, with 95% intervals; p is unadjusted"
+        return (
+            f"{html_table(*self.cells())}\n<p>{html.escape(plain(self.caption, LONGEST_CAPTION))}</p>\n<details>"
+            f"<summary>{html.escape(plain(summary, LONGEST))}</summary>\n{html_table(*self.differences())}\n</details>"
         )
-        summary = "<summary>Differences, intervals, p-values</summary>"
-        return f"{html_table(*self.cells(), self.caption)}\n<details>{summary}\n{details}\n</details>"
 
 
 def compare(
@@ -209,8 +204,8 @@ def compare(
     1.0
 
     """
-    chosen = measures_in(measures)
-    return compare_values(values_of(scores, queries, chosen), queries.query_weight)
+    chosen = parse_all(measures)
+    return compare_values(measure_systems(scores, queries, chosen), queries.query_weight)
 
 
 def compare_values(
@@ -260,7 +255,7 @@ def compare_values(
     )
 
 
-def values_of(
+def measure_systems(
     scores: Mapping[str, ArrayLike], queries: Queries, measures: Sequence[Measure]
 ) -> dict[str, dict[Measure, NDArray[np.float64]]]:
     """The value of each query, float64 (n_queries,), by system and measure."""
@@ -332,31 +327,23 @@ def _marked(d: Difference) -> str:
     return f"{d.mark} {100 * d.mean:.2f}".lstrip()
 
 
-def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table as HTML, every text escaped and cells with ▲ in bold type."""
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as HTML, every text short and escaped."""
+    import pandas as pd
 
-    def cell(text: str) -> str:
-        safe = html.escape(plain(text, LONGEST)) if text else ""
-        return f"<td><b>{safe}</b></td>" if text.startswith("▲") else f"<td>{safe}</td>"
-
-    head = "".join(f'<th scope="col">{html.escape(plain(name, LONGEST))}</th>' for name in header)
-    body = "\n".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    said = f"<caption>{html.escape(plain(caption, LONGEST_CAPTION))}</caption>\n" if caption else ""
-    # Browsers repeat <thead> on every printed page.
-    return f"<table>\n{said}<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    cells = [[cell and plain(cell, LONGEST) for cell in row] for row in (header, *rows)]
+    with pd.option_context("display.max_colwidth", None):
+        table: str = pd.DataFrame(cells[1:], columns=cells[0]).to_html(index=False, border=0)
+    return table
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as Markdown, its columns aligned: the first left, the others right."""
     cells = [[_literal(plain(cell, LONGEST)) for cell in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        " | ".join(
-            c.rjust(w) if at else c.ljust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in cells
-    ]
-    rule = "|".join(f"{'-' * (w + 1)}:" if at else f":{'-' * (w + 1)}" for at, w in enumerate(widths))
+    first, *others = widths
+    lines = [" | ".join([row[0].ljust(first), *map(str.rjust, row[1:], others)]) for row in cells]
+    rule = "|".join([f":{'-' * (first + 1)}", *(f"{'-' * (width + 1)}:" for width in others)])
     head, *body = (f"| {line} |" for line in lines)
     return "\n".join([head, f"|{rule}|", *body])
 

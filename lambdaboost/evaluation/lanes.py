@@ -94,7 +94,7 @@ def count_ranks(n, s, rank):
 
 @no_refcount
 def _in_order(n, s):
-    """Whether every list stands in its order already, as in the first round of a training, where all scores tie."""
+    """Whether every list is in its order already, as in the first round of a training, where all scores tie."""
     later_higher = 0
     for at in range(LANES, n * LANES):
         later_higher += s[at] > s[at - LANES]

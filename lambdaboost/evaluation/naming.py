@@ -57,10 +57,10 @@ def parse(text: str) -> Measure:
     return measure
 
 
-def measures_in(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, ...]:
+def parse_all(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, ...]:
     """One measure or several, each an object or its text, without repetition.
 
-    >>> measures_in("ndcg@10"), measures_in(["map", "mrr@5", parse("MAP")])
+    >>> parse_all("ndcg@10"), parse_all(["map", "mrr@5", parse("MAP")])
     ((NDCG(k=10),), (MAP(), MRR(k=5)))
     """
     listed = (given,) if isinstance(given, Measure | str) else tuple(given)

@@ -9,36 +9,33 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import ENGINES, engine_version, install_command
+from lambdaboost._installed import install_command
 from lambdaboost._words import counted, plain, shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.evaluation import charts
 from lambdaboost.evaluation.charts import Draw
-from lambdaboost.evaluation.comparison import Comparison, compare_values, html_table, values_of
+from lambdaboost.evaluation.comparison import Comparison, compare_values, html_table, measure_systems
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.naming import default_measures, measures_in
+from lambdaboost.evaluation.naming import default_measures, parse_all
 from lambdaboost.evaluation.significance import LEVEL, ROUNDING, weighted_mean
 
 # Values by round: a sequence from round 1, or a mapping from rounds to values.
 Curve = Sequence[float] | Mapping[int, float]
 History = Mapping[str, Mapping[str, Curve]]
-Values = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # of each query, by system
+PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
-# Whatever the page holds, the browser loads nothing; without the empty icon it would ask a server for one.
-ONLY_ITSELF = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST = 4_000  # characters of a paragraph
-GROUPS = 12  # of queries; with more distinct values, numbers are grouped by quartile and texts by frequency
-LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")
+LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy", "lightgbm", "xgboost")
 
 
 def report(
@@ -48,7 +45,6 @@ def report(
     measures: Measure | str | Iterable[Measure | str] | None = None,
     *,
     histories: Mapping[str, History] | None = None,
-    segments: Mapping[str, ArrayLike] | None = None,
     diagnostics: Mapping[str, Draw] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
@@ -56,10 +52,10 @@ def report(
     """Write a self-contained HTML page that compares systems on the same queries, and return its path.
 
     It shows means and differences with intervals and significance as `compare` finds them, the trade-off between the
-    first measures of two label sources, segments of queries, learning curves, the gains and losses of each query, and
-    what was run on which data. It needs no other file, script or network. Charts need matplotlib and are left out
-    without it. An existing file is replaced only when the page is complete. The environment variable
-    ``SOURCE_DATE_EPOCH`` sets the date, for reproducible pages.
+    first measures of two label sources, learning curves, the gains and losses of each query, and what was run on which
+    data. It needs no other file, script or network. Charts need matplotlib and are left out without it. An existing
+    file is replaced only when the page is complete. The environment variable ``SOURCE_DATE_EPOCH`` sets the date, for
+    reproducible pages.
 
     Parameters
     ----------
@@ -76,9 +72,6 @@ def report(
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
-    segments : mapping of str to array of shape (n_queries,), optional
-        Values by which queries are grouped: ``{"market": markets}``. More than 12 distinct numbers are grouped by
-        quartile; of more than 12 texts the most frequent are shown.
     diagnostics : mapping of str to callable, optional
         Further charts: captions, and functions that draw on matplotlib Axes.
     run : mapping, optional
@@ -107,109 +100,55 @@ def report(
     """
     path = Path(path)
     check_place("path", path)
-    chosen = None if measures is None else measures_in(measures)
+    chosen = None if measures is None else parse_all(measures)
     if chosen is None and isinstance(queries, Queries):
         chosen = default_measures(queries)
-    values = values_of(scores, queries, chosen or ())
-    assert chosen is not None
-    curves = _curves_of(histories or {})
-    groups = {name: _groups(name, given, queries) for name, given in (segments or {}).items()}
-    page = Page()
+    values = measure_systems(scores, queries, chosen or ())
+    curves = _collect_curves(histories or {})
     comparison = compare_values(values, queries.query_weight) if len(values) > 1 else None
-    _add_measures(page, values, queries, comparison)
-    if comparison is not None:
-        _add_trade_off(page, comparison, _first_of_sources(chosen))
-    if groups:
-        page.section("Segments")
-        for name, of_query in groups.items():
-            page.table(*_segment_table(name, of_query, values, chosen[0], queries.query_weight))
-    if curves:
-        page.section("Learning curves")
-        for measure, lines in curves.items():
-            last = "; ".join(f"{name}: {y[-1]:.4f} after round {x[-1]}" for name, (x, y) in lines.items())
-            curve = partial(charts.draw_curves, curves=lines, x="Boosting round", y=charts.label(measure))
-            page.chart(curve, f"{measure} by boosting round.", last)
-    if diagnostics:
-        page.section("Diagnostics")
-        for caption, draw in diagnostics.items():
-            page.chart(draw, caption)
-    if comparison is not None:
-        _add_gains(page, values, _first_of_sources(chosen), queries)
-    _add_facts(page, values, queries, run or {})
-    page.write(path, title, _lead(tuple(values), queries))
+    firsts = list({m.source: m for m in reversed(chosen or ())}.values())[::-1]  # of each label source
+    sections = {
+        "Measures": _measures(values, queries, comparison),
+        "Trade-off": _trade_off(comparison, *firsts) if comparison else "",
+        "Learning curves": _learning_curves(curves),
+        "Diagnostics": "\n".join(_chart(draw, text) for text, draw in (diagnostics or {}).items()),
+        "Gains and losses by query": _gains(values, firsts, queries) if comparison else "",
+        "What was run": _facts(run or {}, queries, chosen or ()),
+    }
+    parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
+    needs = f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
+    page = Template(files("lambdaboost.evaluation").joinpath("report.html").read_text("utf-8")).substitute(
+        title=_escape(title),
+        lead=_escape(_lead(tuple(values), queries)),
+        note="" if charts.has_matplotlib() else needs,
+        links="\n".join(f'<li><a href="#section-{at}">{heading}</a></li>' for at, heading in parts),
+        body="\n".join(f'<h2 id="section-{at}">{heading}</h2>\n{sections[heading]}' for at, heading in parts),
+    )
+    with replacing(path) as file:
+        file.write(page.encode(errors="replace"))
     return path
 
 
-class Page:
-    """Builder of an HTML document; escapes every text."""
-
-    def __init__(self) -> None:
-        self._sections: list[str] = []
-        self._body: list[str] = []
-        self._charts = 0
-
-    def section(self, heading: str) -> None:
-        """Begin a section, linked from the top of the page."""
-        self._sections.append(heading)
-        self._body.append(f'<h2 id="section-{len(self._sections)}">{_escaped(heading)}</h2>')
-
-    def heading(self, text: str) -> None:
-        """A heading inside a section."""
-        self._body.append(f"<h3>{_escaped(text)}</h3>")
-
-    def table(self, header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> None:
-        """A table with its caption below; it scrolls if it is too wide."""
-        said = _escaped(caption)
-        scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
-        self._body.append(
-            f"<figure>\n{scrolled}\n{html_table(header, rows)}\n</div>\n<figcaption>{said}</figcaption>\n</figure>"
-        )
-
-    def facts(self, facts: Iterable[tuple[str, str]]) -> None:
-        """A table of names and values."""
-        rows = (
-            f'<tr><th scope="row">{_escaped(name)}</th><td>{_escaped(text)}</td></tr>' for name, text in facts
-        )
-        self._body.append('<table class="facts">\n' + "\n".join(rows) + "\n</table>")
-
-    def chart(self, draw: Draw, caption: str, alt: str = "") -> None:
-        """A chart, which `alt` describes besides the caption; left out if matplotlib is missing."""
-        if charts.has_matplotlib():
-            self._charts += 1
-            svg = charts.svg_of(
-                draw, f"chart-{self._charts}", plain(f"Chart: {caption} {alt}".strip(), LONGEST)
-            )
-            said = f"<figcaption>{_escaped(caption)}</figcaption>"
-            self._body.append(f'<figure class="chart">\n{svg}\n{said}\n</figure>')
-
-    def write(self, path: Path, title: str, lead: str) -> None:
-        """Write the document; an existing file is replaced only when it is complete."""
-        title, style = (
-            _escaped(title),
-            files("lambdaboost.evaluation").joinpath("report.css").read_text("utf-8"),
-        )
-        needs = (
-            f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
-        )
-        links = "\n".join(
-            f'<li><a href="#section-{at}">{_escaped(heading)}</a></li>'
-            for at, heading in enumerate(self._sections, 1)
-        )
-        content = (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{ONLY_ITSELF}">\n<link rel="icon" href="data:,">\n'
-            f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-            f"<header>\n<h1>{title}</h1>\n<p>{_escaped(lead)}</p>\n{'' if charts.has_matplotlib() else needs}"
-            f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>\n</header>\n'
-            "<main>\n" + "\n".join(self._body) + "\n</main>\n</body>\n</html>\n"
-        )
-        with replacing(path) as file:
-            file.write(content.encode(errors="replace"))
+# Pieces of HTML
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return html.escape(plain(text, LONGEST)) if text else ""
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+    """A table with its caption below; it scrolls if it is too wide."""
+    said = _escape(caption)
+    scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">'
+    return f"<figure>\n{scrolled}\n{html_table(header, rows)}\n</div>\n<figcaption>{said}</figcaption>\n</figure>"
+
+
+def _chart(draw: Draw, caption: str, alt: str = "") -> str:
+    """A chart, which `alt` describes besides the caption; nothing if matplotlib is missing."""
+    if not charts.has_matplotlib():
+        return ""
+    svg = charts.render_svg(draw, plain(f"Chart: {caption} {alt}".strip(), LONGEST))
+    return f'<figure class="chart">\n{svg}\n<figcaption>{_escape(caption)}</figcaption>\n</figure>'
 
 
 def _lead(names: tuple[str, ...], q: Queries) -> str:
@@ -220,45 +159,37 @@ def _lead(names: tuple[str, ...], q: Queries) -> str:
     return f"{others} against {names[0]} {text}"
 
 
-def _add_measures(page: Page, values: Values, q: Queries, comparison: Comparison | None) -> None:
+# Sections
+
+
+def _measures(values: PerQueryValues, q: Queries, comparison: Comparison | None) -> str:
     """The means with their intervals, and the differences from the baseline with theirs."""
     means: dict[str, list[tuple[float, float, float]]] = {system: [] for system in values}
     for measure in next(iter(values.values())):
         of_systems = np.array([of[measure] for of in values.values()])
         known = ~np.isnan(of_systems).any(axis=0) & (q.query_weight > 0)
-        for system, of_query in zip(values, of_systems[:, known], strict=True):
-            means[system].append(_mean_with_interval(of_query, q.query_weight[known]))
+        for system, of_queries in zip(values, of_systems[:, known], strict=True):
+            means[system].append(_mean_with_interval(of_queries, q.query_weight[known]))
     measures = [repr(measure) for measure in next(iter(values.values()))]
-    page.section("Measures")
+    draw = partial(charts.draw_intervals, points=means, rows=measures, x="Mean × 100")
+    chart = _chart(draw, "Means with 95% intervals.")
     if comparison is None:
         rows = [[system, *(f"{mean:.2f}" for mean, _, _ in of)] for system, of in means.items()]
-        page.table(
-            ["System", *measures], rows, "Means over the queries where a measure is defined, times 100."
-        )
-    else:
-        page.table(*comparison.cells(), comparison.caption)
-        page.table(
-            *comparison.differences(),
-            f"Differences of means from {comparison.baseline}, times 100. Intervals and p are unadjusted.",
-        )
-    draw = partial(charts.draw_intervals, points=means, rows=measures, x="Mean × 100")
-    page.chart(draw, "Means with 95% intervals.")
-    if comparison is not None:
-        found = {
-            system: [
-                (100 * d.difference, 100 * d.low, 100 * d.high)
-                for d in (comparison[system, measure] for measure in measures)
-            ]
-            for system in comparison.systems[1:]
-        }
+        caption = "Means over the queries where a measure is defined, times 100."
+        return _table(["System", *measures], rows, caption) + chart
+    found = {
+        system: [100 * np.array(comparison[system, measure][3:6]) for measure in measures]
+        for system in comparison.systems[1:]
+    }
 
-        def draw_differences(axes: Any) -> None:
-            charts.draw_intervals(axes, found, measures, "Difference × 100", first=1)
-            axes.axvline(0, color=charts.INK, linewidth=0.8)
+    def draw_differences(axes: Any) -> None:
+        charts.draw_intervals(axes, found, measures, "Difference × 100", first=1)
+        axes.axvline(0, color="black", linewidth=0.8)
 
-        page.chart(
-            draw_differences, f"Differences from {comparison.baseline} with paired 95% intervals, unadjusted."
-        )
+    text = f"Differences of means from {comparison.baseline}, times 100. Intervals and p are unadjusted."
+    tables = _table(*comparison.cells(), comparison.caption), _table(*comparison.differences(), text)
+    paired = f"Differences from {comparison.baseline} with paired 95% intervals, unadjusted."
+    return "\n".join([*tables, chart, _chart(draw_differences, paired)])
 
 
 def _mean_with_interval(x: NDArray[np.float64], weight: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -272,19 +203,11 @@ def _mean_with_interval(x: NDArray[np.float64], weight: NDArray[np.float64]) -> 
     return 100 * mean, 100 * (mean - reach), 100 * (mean + reach)
 
 
-def _first_of_sources(measures: Iterable[Measure]) -> list[Measure]:
-    firsts: dict[str, Measure] = {}
-    for measure in measures:
-        firsts.setdefault(measure.source, measure)
-    return list(firsts.values())
-
-
-def _add_trade_off(page: Page, comparison: Comparison, firsts: Sequence[Measure]) -> None:
-    across, *further = firsts
-    if further:
-        page.section("Trade-off")
+def _trade_off(comparison: Comparison, across: Measure, *further: Measure) -> str:
+    """A chart of the first measure against that of each further label source."""
+    pieces = []
     for up in further:
-        means = "; ".join(
+        means = (
             f"{system} {100 * comparison[system, across].mean:.2f} and {100 * comparison[system, up].mean:.2f}"
             for system in comparison.systems
         )
@@ -292,100 +215,17 @@ def _add_trade_off(page: Page, comparison: Comparison, firsts: Sequence[Measure]
             f"{across!r} against {up!r}; up and right is better. The line joins the Pareto front, systems that no "
             f"other beats on both. Bars are 95% intervals of the differences from {comparison.baseline}."
         )
-        page.chart(
-            partial(charts.draw_front, comparison=comparison, across=across, up=up), caption, f"{means}."
-        )
+        draw = partial(charts.draw_front, comparison=comparison, across=repr(across), up=repr(up))
+        pieces.append(_chart(draw, caption, f"{'; '.join(means)}."))
+    return "\n".join(pieces)
 
 
-def _add_gains(page: Page, values: Values, measures: Sequence[Measure], q: Queries) -> None:
-    """The differences of each query, and the queries with the largest ones."""
-    page.section("Gains and losses by query")
-    baseline, *others = values
-    for system in others:
-        page.heading(system)
-        for measure in measures:
-            x = values[system][measure] - values[baseline][measure]
-            x = x[~np.isnan(x) & (q.query_weight > 0)]
-            better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
-            page.chart(
-                partial(charts.draw_gains, differences=x, measure=repr(measure)),
-                f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
-                f"{x.size - better - worse} equal, {worse} worse.",
-            )
-        before, after = (values[name][measures[0]] for name in (baseline, system))
-        size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
-        most = [at for at in np.argsort(-size, kind="stable")[:10] if size[at] > ROUNDING]
-        rows = [
-            [
-                str(at if q.ids is None else q.ids[at]),
-                str(q.sizes[at]),
-                *(f"{100 * x:.2f}" for x in (before[at], after[at])),
-                f"{100 * (after[at] - before[at]):+.2f}",
-            ]
-            for at in most
-        ]
-        named = "position, from 0" if q.ids is None else "id"
-        caption = (
-            f"The queries that changed most in {measures[0]!r}, times 100; queries are named by {named}."
-        )
-        page.table(("Query", "Documents", baseline, system, "Difference"), rows, caption)
+Curves = dict[str, dict[str, tuple[list[int], NDArray[np.float64]]]]  # of a measure: of systems and data sets
 
 
-# Segments
-
-
-def _groups(name: str, given: ArrayLike, q: Queries) -> NDArray[Any]:
-    """The group of each query: the value itself, a quartile of many numbers, or "other" for rare texts."""
-    import pandas as pd
-
-    values = np.asarray(given)
-    if values.shape != (q.n_queries,):
-        raise ValueError(
-            f"segments[{shown(name)}] has shape {values.shape}, expected ({q.n_queries},): one value per query"
-        )
-    known = pd.Series(values).dropna()
-    if not np.issubdtype(values.dtype, np.number):
-        named = known.map(str)
-        if named.nunique() > GROUPS:
-            named = named.where(named.isin(named.value_counts().index[: GROUPS - 1]), "other")
-    elif known.nunique() > GROUPS:
-        quartile = pd.qcut(known, 4, labels=False, duplicates="drop")
-        named = known.groupby(quartile).transform(lambda part: f"{part.min():g} to {part.max():g}")
-    else:
-        named = known.map("{:g}".format)
-    return named.reindex(range(values.size), fill_value="missing").to_numpy(dtype=object)
-
-
-def _segment_table(
-    name: str, groups: NDArray[Any], values: Values, measure: Measure, weight: NDArray[np.float64]
-) -> tuple[Sequence[str], list[list[str]], str]:
-    """Header, rows and caption: the number of queries in each group, and the mean of every system on them."""
-    of_systems = np.array([of[measure] for of in values.values()])
-    known = ~np.isnan(of_systems).any(axis=0) & (weight > 0)
-    rows = []
-    for group in sorted(set(groups[known]), key=_by_number):
-        there = known & (groups == group)
-        means = 100 * np.average(of_systems[:, there], axis=1, weights=weight[there])
-        rows.append([f"{name}: {group}", f"{there.sum():,}", *(f"{mean:.2f}" for mean in means)])
-    caption = f"Mean {measure!r} by {name}, times 100; without tests of significance."
-    return ("Queries with", "Queries", *values), rows, caption
-
-
-def _by_number(group: str) -> tuple[float, str]:
-    try:
-        return float(group.split(" to ")[0]), group
-    except ValueError:
-        return float("inf"), group
-
-
-# Learning curves and facts
-
-
-def _curves_of(
-    histories: Mapping[str, History],
-) -> dict[str, dict[str, tuple[list[int], NDArray[np.float64]]]]:
+def _collect_curves(histories: Mapping[str, History]) -> Curves:
     """The curves of each measure by system and data set, without empty ones; raises if a history has another form."""
-    found: dict[str, dict[str, tuple[list[int], NDArray[np.float64]]]] = {}
+    found: Curves = {}
     for system, history in histories.items():
         try:
             for part, of_part in history.items():
@@ -396,31 +236,80 @@ def _curves_of(
                         curves = found.setdefault(measure.removeprefix("pre-"), {})
                         curves[f"{system}, {part}"] = list(by_round), y
         except (AttributeError, TypeError, ValueError):
-            remedy = (
-                "give the engine's results by system, such as {'graded': {'valid': {'ndcg@3': [0.41, 0.43]}}}"
-            )
-            raise TypeError(f"histories[{shown(system)}] is {str(history)[:80]}: {remedy}") from None
+            raise TypeError(
+                f"histories[{shown(system)}] is {str(history)[:80]}: give the engine's results by system, such as "
+                "{'graded': {'valid': {'ndcg@3': [0.41, 0.43]}}}"
+            ) from None
     return found
 
 
-def _add_facts(page: Page, values: Values, q: Queries, run: Mapping[str, Any]) -> None:
-    page.section("What was run")
-    if loose := {name: value for name, value in run.items() if not isinstance(value, Mapping)}:
-        page.facts(_flat(loose))
-    for name, facts in run.items():
-        if isinstance(facts, Mapping):
-            page.heading(name)
-            page.facts(_flat(facts))
-    page.heading("Data")
-    page.facts(_data_facts(q, list(next(iter(values.values())))))
-    page.heading("Software")
+def _learning_curves(curves: Curves) -> str:
+    pieces = []
+    for measure, lines in curves.items():
+        last = "; ".join(f"{name}: {y[-1]:.4f} after round {x[-1]}" for name, (x, y) in lines.items())
+        y_label = charts.escape_label(measure)
+        draw = partial(charts.draw_curves, curves=lines, x="Boosting round", y=y_label)
+        pieces.append(_chart(draw, f"{measure} by boosting round.", last))
+    return "\n".join(pieces)
+
+
+def _gains(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
+    """The differences of each query, and the queries with the largest ones."""
+    baseline, *others = values
+    pieces = []
+    for system in others:
+        pieces.append(f"<h3>{_escape(system)}</h3>")
+        for measure in measures:
+            x = values[system][measure] - values[baseline][measure]
+            x = x[~np.isnan(x) & (q.query_weight > 0)]
+            better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
+            caption = (
+                f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
+                f"{x.size - better - worse} equal, {worse} worse."
+            )
+            y = f"Difference in {charts.escape_label(repr(measure))}"
+            pieces.append(_chart(partial(charts.draw_gains, differences=x, y=y), caption))
+        before, after = (values[name][measures[0]] for name in (baseline, system))
+        size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
+        rows = [
+            [
+                str(at if q.ids is None else q.ids[at]),
+                str(q.sizes[at]),
+                *(f"{100 * x:.2f}" for x in (before[at], after[at])),
+                f"{100 * (after[at] - before[at]):+.2f}",
+            ]
+            for at in np.argsort(-size, kind="stable")[:10]
+            if size[at] > ROUNDING
+        ]
+        caption = (
+            f"The queries that changed most in {measures[0]!r}, times 100; queries are named by "
+            f"{'position, from 0' if q.ids is None else 'id'}."
+        )
+        pieces.append(_table(("Query", "Documents", baseline, system, "Difference"), rows, caption))
+    return "\n".join(pieces)
+
+
+def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
+    """Tables of names and values: the caller's, those of the data, and the software."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # reproducible-builds.org
     at = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    page.facts(
-        [("Written", f"{at:%Y-%m-%d %H:%M} UTC"), ("Python", platform.python_version())]
-        + [(name, version(name)) for name in LIBRARIES]
-        + [(name, engine_version(name)) for name in ENGINES if sys.modules.get(name)]
-    )
+    software = {"Written": f"{at:%Y-%m-%d %H:%M} UTC", "Python": platform.python_version()}
+    software |= {name: sys.modules[name].__version__ for name in LIBRARIES if name in sys.modules}
+    loose = {name: value for name, value in run.items() if not isinstance(value, Mapping)}
+    nested = {name: value for name, value in run.items() if isinstance(value, Mapping)}
+    pieces = []
+    for heading, facts in {
+        "": loose,
+        **nested,
+        "Data": dict(_data_facts(q, measures)),
+        "Software": software,
+    }.items():
+        pieces += [f"<h3>{_escape(heading)}</h3>"] if heading else []
+        rows = [
+            f"<tr><th>{_escape(name)}</th><td>{_escape(text)}</td></tr>" for name, text in _flatten(facts)
+        ]
+        pieces += ['<table class="facts">', *rows, "</table>"] if rows else []
+    return "\n".join(pieces)
 
 
 def _data_facts(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
@@ -444,11 +333,11 @@ def _data_facts(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, 
     yield "SHA-256 of queries and labels", digest_of_queries(q)
 
 
-def _flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """Names and texts; a nested entry is prefixed with the name of its mapping."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name} · ")
+            yield from _flatten(value, f"{before}{name} · ")
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield f"{before}{name}", ", ".join(map(str, value))
         else:

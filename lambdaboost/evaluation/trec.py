@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def read_trec_run(path: PathLike) -> Any:
     Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines and those that begin with ``#``.
     Raises ValueError, with file and line, for a missing field, a score that is no finite number, or a document twice.
     """
-    return _read(Path(path), "query Q0 document rank score tag", 4, "score", float)
+    return _read(Path(path), "query Q0 document rank score tag", 4, "score", np.float64)
 
 
 def read_trec_qrels(path: PathLike) -> Any:
@@ -40,7 +40,7 @@ def read_trec_qrels(path: PathLike) -> Any:
 
     As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them.
     """
-    return _read(Path(path), "query 0 document grade", 3, "relevance", int)
+    return _read(Path(path), "query 0 document grade", 3, "relevance", np.int64)
 
 
 def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
@@ -146,40 +146,31 @@ def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str =
     return frame.astype({"relevance": np.int64}) if (frame["relevance"] % 1 == 0).all() else frame
 
 
-def _read(path: Path, form: str, at: int, figure: str, kind: Callable[[str], float]) -> Any:
+def _read(path: Path, form: str, at: int, figure: str, dtype: type[np.number[Any]]) -> Any:
     """The frame of a file with the fields of `form`, its number in field `at`; text may follow a run's tag only."""
     import pandas as pd
 
-    def number(word: str) -> float:
-        try:
-            return kind(word)
-        except ValueError:
-            return np.nan
-
     n = len(form.split())
-    fields = {"names": range(n), "usecols": range(n)} if figure == "score" else {"names": range(n + 1)}
+    columns = {"names": range(n), "usecols": range(n)} if figure == "score" else {"names": range(n + 1)}
     options = {"sep": r"\s+", "header": None, "index_col": False, "dtype": str, "quoting": csv.QUOTE_NONE}
     options |= {"keep_default_na": False, "skip_blank_lines": False}  # so that rows are lines
     with reading(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            lines = pd.read_csv(file, **fields, **options)
+            lines = pd.read_csv(file, **columns, **options)
         except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
+    lines.index += 1
     lines = lines[(lines[0] != "") & ~lines[0].str.startswith("#")]
-    frame = lines[[0, 2]].set_axis(KEY, axis="columns").assign(**{figure: lines[at].map(number)})
+    frame = lines[[0, 2, at]].set_axis([*KEY, figure], axis="columns")
     wrong = (lines[n - 1] == "") | (n in lines and lines.get(n) != "")
-    no_number = ~np.isfinite(frame[figure].astype(np.float64))
-    for bad, what in (
-        (wrong, f"not the fields {form!r}"),
-        (no_number, f"{figure} is no {'whole' if kind is int else 'finite'} number"),
-        (frame.duplicated(KEY), "the document of this query is also on a line above; keep one of them"),
-    ):
-        if bad.any():
-            raise ValueError(f"{path}:{bad.idxmax() + 1}: {what}")
-    if frame.empty:
-        raise ValueError(f"{path} is empty; expected lines {form!r}")
-    return frame.reset_index(drop=True).astype({figure: np.float64 if kind is float else np.int64})
+    _refuse(wrong, f"{path}", frame, f"has other fields than {form!r}")
+    try:
+        frame[figure] = frame[figure].astype(dtype)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
+    _check(f"{path}", frame, figure)
+    return frame.reset_index(drop=True)
 
 
 def _write(path: Path, frame: Any) -> None:
@@ -219,17 +210,26 @@ def _checked(name: str, frame: Any, figure: str) -> Any:
         ) from None
     if missing := [c for c in (*KEY, figure) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
-    if table.empty:
-        raise ValueError(f"{name} is empty: give at least one document of one query")
     for c in (*KEY, figure):
-        needs = "numbers" if c == figure else "text or whole numbers"
-        if is_float_dtype(table[c]) if c in KEY else not is_numeric_dtype(table[c]):
-            raise TypeError(f"{c} of {name} is {table[c].dtype}: give {needs}")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
+        if is_float_dtype(table[c]) if c in KEY else not is_numeric_dtype(table[c]):
+            needs = "numbers" if c == figure else "text or whole numbers"
+            raise TypeError(f"{c} of {name} is {table[c].dtype}: give {needs}")
     out = table[KEY].astype(str).assign(**{figure: table[figure].to_numpy(np.float64)})
-    _refuse(~np.isfinite(out[figure]), name, out, f"has no finite {figure}; give one, or leave the row out")
-    _refuse(out.duplicated(KEY), name, out, "repeats a document of a query; keep one, as by drop_duplicates")
+    _check(name, out, figure)
     return out
+
+
+def _check(name: str, frame: Any, figure: str) -> None:
+    """Raise for a frame without rows, a number that is not finite, or a document that a query has twice."""
+    if frame.empty:
+        raise ValueError(f"{name} is empty: give at least one document of one query")
+    _refuse(
+        ~np.isfinite(frame[figure]), name, frame, f"has no finite {figure}; give one, or leave the row out"
+    )
+    _refuse(
+        frame.duplicated(KEY), name, frame, "repeats a document of a query; keep one, as by drop_duplicates"
+    )
 
 
 def _refuse(bad: Any, name: str, frame: Any, what: str) -> None:

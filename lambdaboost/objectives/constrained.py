@@ -21,8 +21,8 @@ HELD_AT = 0.5
 class Constrained(Composite):
     r"""Keep the measure of one objective within a tolerance, and raise those of others.
 
-    The tolerance counts from a reference model, that of the primary objective alone, which you train first (how-to page
-    on several goals). `reference` holds its measure :math:`Z^*_m` on the training data after m rounds. In round m, at
+    The tolerance counts from a reference model, that of the primary objective alone, which you train first (page
+    "Two labels"). `reference` holds its measure :math:`Z^*_m` on the training data after m rounds. In round m, at
     scores with the measure Z, half of the tolerance and the shortfall leave the room r, and
 
     .. math:: r = \tfrac12\text{keep} - (Z^*_m - Z), \qquad

@@ -104,7 +104,7 @@ class Gradients:
         """What each μ is multiplied by, (K,): as its λ, or to the first one's sum over the documents if that is more.
 
         So no Newton step is longer than the objective's own, nor than those of the first objective with any force. An
-        objective that is far from its best has a large λ for its μ; beside one that has arrived, its steps would undo
+        objective that is far from its best has a large λ for its μ; with one that has converged, its steps would undo
         what that one has learnt.
         """
         sums = np.array(

@@ -36,7 +36,7 @@ class XENDCG(Objective):
     Parameters
     ----------
     metric : NDCG or CNDCG
-        Label source and gains, without a cutoff: a gain of G stands for :math:`2^l - 1`.
+        Label source and gains, without a cutoff: a gain of G takes the place of :math:`2^l - 1`.
     seed : int
         ≥ 0. The draws of a query depend on the seed, the round, its size and its place among the queries only.
 
@@ -122,7 +122,7 @@ def _apart(s, gains, top, second, below):
 
 @no_refcount
 def _steps(times):
-    """The constants of so many steps x ← a x + c modulo 2^32 taken as one, by squaring the step."""
+    """The constants of this number of steps x ← a x + c modulo 2^32 taken as one, by squaring the step."""
     power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
     while times > 0:
         if times & 1:

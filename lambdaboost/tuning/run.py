@@ -99,14 +99,14 @@ def tune(
         What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
         With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The choice
-        is then trained with rising weights of LambdaRank of the second, in the same folds and beside the budget, up to
+        is then trained with rising weights of LambdaRank of the second, in the same folds, on top of the budget, up to
         the first that is not proven to lose less. The model is the proven one with the highest second measure.
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "graded(0.2)"]``; by default the engines' own and
         lambdaboost's, and with further label sources `graded` of each. An objective of several labels is compared with
         its first part, which is trained too, but never chosen unless it is named.
     engine : "lightgbm" or "xgboost", optional
-        By default LightGBM, with XGBoost beside it on some of the same trees, where both are installed.
+        The engine. By default LightGBM, and XGBoost on some of the same trees, where both are installed.
     params : dict, optional
         Parameters of the engine that are fixed, and therefore not searched.
     settings, minutes : int, float, optional

@@ -50,7 +50,7 @@ STARTS = tuple(
 
 
 def tree_space(engine: str, documents: int, fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Optuna's distributions of the trees' parameters on so many rows; what the user has `fixed` is left alone.
+    """Optuna's distributions of the trees' parameters for this number of rows, without those that are `fixed`.
 
     >>> list(tree_space("lightgbm", 1000, {"num_leaves": 15}))
     ['learning_rate', 'feature_fraction', 'row_fraction', 'l2', 'least_documents']

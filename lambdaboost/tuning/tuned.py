@@ -78,7 +78,7 @@ class Tuned:
         return str(engine_of(self.booster))
 
     def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
-        """Write the model, and beside it ``PATH.json``, which `lambdaboost.load` and the command line read.
+        """Write the model, and ``PATH.json``, which `lambdaboost.load` and the command line read.
 
         `about` holds further entries for the description.
         """

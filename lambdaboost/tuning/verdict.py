@@ -133,7 +133,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """Paired tests of trials; `best` has the best trees, the highest mean among so many `trees`."""
+    """Paired tests of trials; `best` has the best trees, the highest mean among `trees` settings."""
 
     request: Request
     best: Trial | None

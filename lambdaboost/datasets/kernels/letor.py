@@ -1,4 +1,4 @@
-"""The kernels that parse lines of LETOR text and lay out their values."""
+"""The kernel that parses plain lines of LETOR text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined_strict_fp, strict_fp_no_refcount
 
 LARGEST_FLOAT32 = np.float32(np.finfo(np.float32).max)
+NO_QID = -(2**63)  # the query of a row without one
 NEWLINE, COMMENT, PLUS, MINUS, POINT, COLON = 10, 35, 43, 45, 46, 58
-MOST_DIGITS_OF_ID, MOST_DIGITS_OF_INDEX = 17, 9  # more may not fit into int64 and int32
-FULL = 10**17  # a number from here on takes no more digits: they might not fit, and are too small to matter
+MOST_DIGITS_OF_INDEX = 9  # more may not fit into int32
+MANY = 9 * 10**17  # numbers from here on are not plain: a further digit may not fit into int64
 EXACT, LOWEST, HIGHEST = 22, -70, 40  # float64 holds 10^EXACT; beyond the others, float32 is 0 or infinite
 TEN_TO = np.array([float(f"1e{power}") for power in range(LOWEST, HIGHEST + 1)])
 ERROR = 1e-15  # above the relative error of a rounded mantissa times a rounded power of ten
@@ -22,8 +23,7 @@ class Rows(NamedTuple):
     """Rows of text, in arrays that may be longer.
 
     ``values[ends[r - 1] : ends[r]]`` are the values of row r, with their indices from 1; ``comments[r]`` is the
-    position of its # or, without a comment, of its newline. ``unclear`` are the positions of the numbers that `float`
-    must read, ``places`` where they belong: value n, or the grade of row -1 - n.
+    position of its # or, without a comment, of its newline.
     """
 
     values: NDArray[np.float32]
@@ -32,139 +32,113 @@ class Rows(NamedTuple):
     grades: NDArray[np.float64]
     ids: NDArray[np.int64]
     comments: NDArray[np.int64]
-    unclear: NDArray[np.int64]
-    places: NDArray[np.int64]
 
     @classmethod
-    def for_text(cls, size: int, lines: int) -> Rows:
-        """Arrays for any text of `size` bytes and so many lines; a value takes four bytes (" 1:2")."""
-        n = size // 4 + 1
-        row, value = np.empty((3, lines), np.int64), np.empty((2, n + lines), np.int64)
-        return cls(
-            np.empty(n, np.float32), np.empty(n, np.int32), row[0], np.empty(lines), row[1], row[2], *value
-        )
+    def for_text(cls, text: bytes) -> Rows:
+        """Arrays for any rows of a text; a value takes four bytes (" 1:2")."""
+        n, lines = len(text) // 4 + 1, text.count(b"\n")
+        ends, ids, comments = np.empty((3, lines), np.int64)
+        return cls(np.empty(n, np.float32), np.empty(n, np.int32), ends, np.empty(lines), ids, comments)
 
 
 @strict_fp_no_refcount
-def parse_lines(text, with_qid, rows):
-    """Parse whole lines, the last of which ends with a newline, into `rows`.
+def parse_lines(text, at, row, n, rows):
+    """Parse lines from position `at` on, which all end with a newline, into `rows` from row `row` and value `n` on.
 
-    Returns the numbers of rows, values and unclear numbers, and the position of the first wrong line, or the end.
+    Returns the position of the first line that is not plain, or the end of the text; and the next row and value.
     """
-    at, row, n, unclear = 0, 0, 0, 0
     while at < text.size:
         end = _next_word(text, at)
         if text[end] != NEWLINE and text[end] != COMMENT:
-            end, unclear = _parse_row(text, end, with_qid, rows, row, n, unclear)
+            end, last = _parse_row(text, end, row, n, rows)
             if end < 0:
                 break
-            n = rows.ends[row]
-            row += 1
+            row, n = row + 1, last
         while text[end] != NEWLINE:
             end += 1
         at = end + 1
-    return row, n, unclear, at
+    return at, row, n
 
 
 @inlined_strict_fp
-def _next_word(text, at):
-    """The position of the next word or comment, or of the newline."""
-    while text[at] == 32 or (text[at] <= 13 and text[at] >= 9 and text[at] != NEWLINE):
-        at += 1
-    return at
-
-
-@inlined_strict_fp
-def _parse_row(text, at, with_qid, rows, row, n, unclear):
-    """The position of the row's newline or comment, -1 if the row is wrong, and the unclear numbers so far."""
-    rows.unclear[unclear], rows.places[unclear] = at, -1 - row
-    rows.grades[row], at, known = parse_decimal(text, at)
-    unclear += not known
+def _parse_row(text, at, row, n, rows):
+    """The position of the row's comment or newline, or -1 if it is not plain, and the next value."""
+    rows.grades[row], at, plain = parse_decimal(text, at)
+    if not (plain and rows.grades[row] >= 0):
+        return -1, n
     at = _next_word(text, at)
-    has_qid = text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON
-    if has_qid != with_qid:
-        return -1, unclear
-    if has_qid:
-        at += 4
-        negative = text[at] == MINUS
-        begin = at + negative
-        query, at, _ = _parse_digits(text, begin, 0)
-        if not 0 < at - begin <= MOST_DIGITS_OF_ID or not _ends_word(text[at]):
-            return -1, unclear
+    rows.ids[row] = NO_QID
+    if text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON:  # qid:
+        negative = text[at + 4] == MINUS
+        begin = at + 4 + negative
+        query, at = _parse_digits(text, begin, 0)
+        if at == begin or query == MANY or not _ends_word(text[at]):
+            return -1, n
         rows.ids[row] = -query if negative else query
     last = 0
     while True:
         begin = _next_word(text, at)
         if text[begin] == NEWLINE or text[begin] == COMMENT:
             break
-        index, at, _ = _parse_digits(text, begin, 0)
+        index, at = _parse_digits(text, begin, 0)
         if text[at] != COLON or index <= last or at - begin > MOST_DIGITS_OF_INDEX:
-            return -1, unclear
-        rows.unclear[unclear], rows.places[unclear] = at + 1, n
-        value, at, known = parse_decimal(text, at + 1)
-        unclear += not known
+            return -1, n
+        value, at, plain = parse_decimal(text, at + 1)
+        if not plain:
+            return -1, n
         rows.values[n] = min(max(np.float32(value), -LARGEST_FLOAT32), LARGEST_FLOAT32)
         rows.indices[n] = last = index
         n += 1
-    rows.ends[row] = n
-    rows.comments[row] = begin
-    return begin, unclear
+    rows.ends[row], rows.comments[row] = n, begin
+    return begin, n
 
 
 @inlined_strict_fp
 def parse_decimal(text, at):
-    """The number of the word at `at`, the word's end, and whether it is known: as float32, it is that of `float`.
+    """The number of the word at `at`, where it ends, and whether it is plain: as float32, it is that of `float`.
 
-    What lies halfway between two float32, nan, infinity and all that is no number is left to Python.
+    What lies halfway between two float32 or has 19 digits, nan, infinity and all that is no number is not plain.
     """
-    sign = text[at]
-    if sign in (MINUS, PLUS):
-        at += 1
-    begin = at
-    mantissa, at, power = _parse_digits(text, at, 0)
-    digits = at - begin
+    negative = text[at] == MINUS
+    begin = at + (negative or text[at] == PLUS)
+    mantissa, at = _parse_digits(text, begin, 0)
+    digits, power = at - begin, 0
     if text[at] == POINT:
         begin = at + 1
-        mantissa, at, left_out = _parse_digits(text, begin, mantissa)
-        power += left_out - (at - begin)
-        digits += at - begin
-    known = digits > 0
-    if text[at] | 32 == 101:
-        at += 1
-        direction = text[at]
-        if direction in (MINUS, PLUS):
-            at += 1
-        begin = at
-        exponent, at, _ = _parse_digits(text, at, 0)
-        known = known and at > begin
-        power += -exponent if direction == MINUS else exponent
-    while not _ends_word(text[at]):
-        at += 1
-        known = False
-    if not known:
-        return 0.0, at, False
+        mantissa, at = _parse_digits(text, begin, mantissa)
+        power = begin - at
+        digits -= power
+    plain = digits > 0 and mantissa < MANY
+    if text[at] | 32 == 101:  # e, E
+        below = text[at + 1] == MINUS
+        begin = at + 1 + (below or text[at + 1] == PLUS)
+        exponent, at = _parse_digits(text, begin, 0)
+        plain = plain and at > begin
+        power += -exponent if below else exponent
     value = float(mantissa)
     if mantissa <= 1 << 53 and -EXACT <= power <= EXACT:  # one exact operation (Clinger 1990)
         value = value / TEN_TO[-power - LOWEST] if power < 0 else value * TEN_TO[power - LOWEST]
     else:
         value *= TEN_TO[min(max(power, LOWEST), HIGHEST) - LOWEST]
-        known = np.float32(value * (1 - ERROR)) == np.float32(value * (1 + ERROR))
-    return -value if sign == MINUS else value, at, known
+        plain = plain and np.float32(value * (1 - ERROR)) == np.float32(value * (1 + ERROR))
+    return -value if negative else value, at, plain and _ends_word(text[at])
 
 
 @inlined_strict_fp
 def _parse_digits(text, at, number):
-    """The number with the digits from `at` on appended, the position after them, and how many were left out."""
-    left_out = 0
-    while True:
-        digit = np.int64(text[at]) - 48
-        if digit < 0 or digit > 9:
-            return number, at, left_out
-        if number < FULL:
-            number = 10 * number + digit
-        else:
-            left_out += 1
+    """The number with the digits from `at` on appended, at most `MANY`, and the position after them."""
+    while 48 <= text[at] <= 57:
+        number = min(10 * number + np.int64(text[at]) - 48, MANY)
         at += 1
+    return number, at
+
+
+@inlined_strict_fp
+def _next_word(text, at):
+    """The position of the next word or comment, or of the newline."""
+    while text[at] != NEWLINE and text[at] != COMMENT and _ends_word(text[at]):
+        at += 1
+    return at
 
 
 @inlined_strict_fp

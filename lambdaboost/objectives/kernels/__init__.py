@@ -16,7 +16,7 @@ document should be above is one contiguous run, and no loop looks at a label:
                2
                3
 
-With E = e^{σs}, one exponential a document, ρ = E_j/(E_i + E_j) costs a pair one division. The formula stands once, in
+With E = e^{σs}, one exponential a document, ρ = E_j/(E_i + E_j) costs a pair one division. The formula is in
 `tiles.pair`. A lone score far out is first brought nearer to the others: its ρ is 0 or 1 all the same. Gains and
 discounts enter as differences from the lowest of their run or list, where float32 holds them best; sums are float32
 over some hundred rows and are then carried to float64.
@@ -29,6 +29,6 @@ over some hundred rows and are then carried to float64.
             list interact through a few Chebyshev points, and time grows as the length
     plain   scores too far apart for one float32: tiles in float64, with an exponential a pair
 
-Each query is computed by one thread, in one order, whatever stands beside it: results are bit-identical for any number
-of threads. `sigmoids` serves objectives whose documents push against all others.
+Each query is computed by one thread, in one order, whatever other queries there are: results are bit-identical
+for any number of threads. `sigmoids` serves objectives whose documents push against all others.
 """

@@ -24,7 +24,7 @@ from lambdaboost.objectives.kernels.tree import worth_a_tree
 BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
 Kernels = NDArray[np.int8]  # one of these for each query
 Floats = NDArray[np.float64]
-NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, nothing beside others
+NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, negligible
 
 
 def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:

@@ -54,7 +54,7 @@ class Batches(NamedTuple):
     documents: NDArray[np.int64]  # (n_batches + 1,) how many there are in the batches before each
     first: NDArray[np.int64]  # (n_batches + 1,) the slots of batch b are the rows first[b]:first[b + 1]
     query: NDArray[np.int32]  # (n_batches, LANES) the query of each lane, -1 where there is none
-    position: NDArray[np.int8]  # (n_slots, LANES) where the document of each slot stands in its query
+    position: NDArray[np.int8]  # (n_slots, LANES) where the document of each slot is in its query
     level: NDArray[np.int8]  # (n_slots, LANES) its level within the query, -1 where it pairs with none
     reach: NDArray[np.int8]  # (n_slots, LANES) it pairs with the levels after its own and before this one
 

@@ -22,7 +22,7 @@ ONE = np.float32(1)
 pair_gradients = by_type(lambda gradient: gradient.pair_gradients)
 # ρ and 1 − ρ of a pair.
 sigmoid_pair = by_type(lambda sigmoid: sigmoid.sigmoid_pair)
-# What stands for a document's score where it is the better of a pair, and for some scores of a query.
+# What represents a document's score where it is the better of a pair, and some scores of a query.
 as_better = by_type(lambda sigmoid: sigmoid.as_better)
 write_e = by_type(lambda sigmoid: sigmoid.write_e)
 

@@ -6,7 +6,7 @@ Every level is a block of rows that `tiles` multiply with the run of all that is
     rows       0 1 2 3 ×   4 5   6 7 8 9 10
                          4 5 ×   6 7 8 9 10
 
-Two documents below the cutoff of a measure have nothing to swap for. So a query with a cutoff stands in two parts, the
+Two documents below the cutoff of a measure have nothing to swap for. So a query with a cutoff has two parts, the
 documents above the cutoff and those below, each level by level; all parts are paired except the second with itself.
 
 The same in float64, a row at a time and with an exponential a pair, serves scores too far apart for one float32.

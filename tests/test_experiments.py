@@ -1,4 +1,4 @@
-"""What the experiments read: layouts, click columns, and every wrong input once."""
+"""What the experiments share: layouts of data, click columns, wrong input, and the verdicts on claims."""
 
 import subprocess
 import sys
@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from experiments.common.clicks import Clicks
-from experiments.common.folders import read_folder
-from experiments.common.synthetic import synthetic
+from experiments.common.data import read_folder
+from experiments.common.verdicts import cell as cell_of
+from experiments.common.verdicts import compared, of_p_alone, unchanged, verdict
 from experiments.svore2011.__main__ import main
-from lambdaboost import Queries
+from lambdaboost import NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log, write_letor
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 COUNTS = 3  # the column that holds clicks
@@ -42,6 +41,7 @@ def five(tmp_path):
     return write_parts(tmp_path, FIVE)
 
 
+@pytest.mark.slow
 def test_five_parts_make_letors_folds(five):
     folds = [(fold.train, fold.valid, fold.test) for fold in read_folder(five).folds]
     assert folds == [
@@ -53,6 +53,7 @@ def test_five_parts_make_letors_folds(five):
     ]
 
 
+@pytest.mark.slow
 def test_all_files_of_a_role_are_joined(tmp_path):
     data = read_folder(write_parts(tmp_path, ONE_FOLD))
     (fold,) = data.folds
@@ -60,6 +61,7 @@ def test_all_files_of_a_role_are_joined(tmp_path):
     assert data.joined(fold.test).queries.n_queries == 12
 
 
+@pytest.mark.slow
 def test_click_columns_become_labels_and_leave(five):
     data = read_folder(five, [Clicks("log", COUNTS, "rate"), Clicks("share", 1, "percent")], [2])
     for part in data.parts.values():
@@ -68,19 +70,11 @@ def test_click_columns_become_labels_and_leave(five):
     labels = data.parts["S1"].queries.labels
     assert labels["log"].max() == 1
     assert labels["share"].max() == 1
+    with pytest.raises(ValueError, match=r"labels run to .*, CNDCG needs \[0, 1\]"):
+        read_folder(five, [Clicks("log", COUNTS, "unit")])
 
 
-def test_scale_max_divides_by_the_querys_largest(five):
-    q = read_folder(five, [Clicks("c", 1, "max")]).parts["S1"].queries
-    np.testing.assert_allclose(np.maximum.reduceat(q.labels["c"], q.offsets[:-1]), 1)
-
-
-def test_rows_are_shuffled_and_the_digest_says_what_was_read(five):
-    first, again, other = read_folder(five), read_folder(five), read_folder(five, seed=1)
-    assert first.digest == again.digest
-    assert len({first.digest, other.digest, read_folder(five, dropped=[2]).digest}) == 3
-
-
+@pytest.mark.slow
 def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     write_parts(tmp_path, ONE_FOLD)
     (tmp_path / "train_more.txt").write_text("0 qid:9001 1:1 16:1\n0 qid:9001 1:2 16:1\n")
@@ -91,38 +85,6 @@ def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     assert data.training(fold, share=0.5).queries.n_queries == 3
 
 
-def test_synthetic_settings_differ_in_clicks_only():
-    data = synthetic(10, 15)
-    labels = data.parts["train"].queries.labels
-    assert list(labels) == ["relevance", "cascade", "position_based"]
-    assert (labels["cascade"] != labels["position_based"]).any()
-    assert [data.parts[name].queries.n_queries for name in ("train", "vali", "test")] == [4, 2, 4]
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--clicks", "135"], "--clicks '135': expected NAME=COLUMN"),
-        (["--clicks", "url=3:cubed"], "SCALE one of rate, max, percent, unit"),
-        (["--clicks", "weight=3"], "weight"),
-        (["--clicks", "url=17"], "has no column 17, only 1 to 16"),
-        (["--drop", "0"], "has no column 0, only 1 to 16"),
-        (["--drop", "x"], "--drop 'x': expected column numbers"),
-        (["--clicks", "url=3", "--drop", "3"], "column 3 is given twice"),
-        (["--clicks", "url=3", "--clicks", "url=4"], "give each setting a different name"),
-        (["--clicks", "url=3:unit"], "CNDCG needs [0, 1]"),
-        (["--drop", ",".join(map(str, range(1, 17)))], "leave no feature"),
-        (["--rounds", "0"], "argument --rounds: is 0: give a whole number ≥ 1"),
-        (["--engine", "catboost"], "argument --engine: invalid choice: 'catboost'"),
-    ],
-    ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
-)
-def test_wrong_options_are_told_before_anything_runs(options, told, five, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert told in refused(capsys, str(five), "--out", str(out), *options)
-    assert not (out / "runs").exists()
-
-
 def refused(capsys, *arguments):
     """What is said of wrong arguments."""
     with pytest.raises((SystemExit, ValueError, OSError)) as error:
@@ -130,6 +92,7 @@ def refused(capsys, *arguments):
     return str(error.value) if error.type is not SystemExit else capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_wrong_folders(tmp_path, capsys):
     def told(data, *options):
         return refused(capsys, str(data), *options)
@@ -154,8 +117,100 @@ def test_wrong_folders(tmp_path, capsys):
     assert "no training query of the one fold has a relevant document" in told(nothing, *out)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--clicks", "135"], "--clicks '135': expected NAME=COLUMN"),
+        (["--clicks", "url=3:cubed"], "SCALE one of rate, percent, unit"),
+        (["--clicks", "url=17"], "has no column 17, only 1 to 16"),
+        (["--drop", "x"], "--drop 'x': expected column numbers"),
+        (["--clicks", "url=3", "--drop", "3"], "give each name and each column once"),
+        (["--clicks", "url=3", "--clicks", "url=4"], "give each name and each column once"),
+        (["--drop", ",".join(map(str, range(1, 17)))], "leave no feature"),
+        (["--rounds", "0"], "argument --rounds: is 0: give a whole number ≥ 1"),
+    ],
+    ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
+)
+def test_wrong_options_are_told_before_anything_runs(options, told, five, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert told in refused(capsys, str(five), "--out", str(out), *options)
+    assert not out.exists()
+
+
+@pytest.mark.slow
 def test_the_command_tells_a_mistake_in_one_line(tmp_path):
     command = [sys.executable, "-m", "experiments.svore2011", str(tmp_path / "nowhere")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: DATA is") and done.stderr.count("\n") == 1
+
+
+# Verdicts
+
+QUERIES = 200
+MEASURES = [NDCG(k) for k in range(1, 11)]
+NOISE = np.random.default_rng(0).normal(size=(10, QUERIES)) / 100
+
+
+def changed(*gains):
+    """A system against a baseline, the mean difference at each cutoff given in points."""
+    before = np.full((10, QUERIES), 0.5)
+    shifts = np.array(gains)[:, None] / 100
+    noise = NOISE - NOISE.mean(axis=1, keepdims=True)
+    after = before + shifts + noise
+    one, other = (dict(zip(MEASURES, rows, strict=True)) for rows in (before, after))
+    return compared(one, other, MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("gains", "said", "equal"),
+    [
+        ([1] * 10, "yes", "no, 10 of 10 differ (10 better)"),
+        ([-1] * 10, "no, the opposite", "no, 10 of 10 differ (10 worse)"),
+        (
+            [1] * 4 + [0.01] * 6,
+            "better at 4 of 10, no significant difference elsewhere",
+            "no, 4 of 10 differ (4 better)",
+        ),
+        (
+            [-1] * 2 + [0.01] * 8,
+            "worse at 2 of 10, no significant difference elsewhere",
+            "no, 2 of 10 differ (2 worse)",
+        ),
+        (
+            [1, -1] + [0.0] * 8,
+            "better at 1 of 10, worse at 1 of 10, no significant difference elsewhere",
+            "no, 2 of 10 differ (1 better, 1 worse)",
+        ),
+        (
+            [0.01] * 7 + [-0.01] * 3,
+            "no significant difference, higher at 7 of 10",
+            "no significant difference anywhere",
+        ),
+    ],
+    ids=["better", "worse", "better in part", "worse in part", "mixed", "level"],
+)
+def test_verdicts(gains, said, equal):
+    assert verdict(changed(*gains)) == said
+    assert unchanged(changed(*gains)) == equal
+
+
+def test_one_comparison_is_not_counted():
+    assert verdict([of_p_alone(0.1, 0.2)]) == "no significant difference"
+    assert verdict([of_p_alone(0.1, 0.01)]) == "yes"
+
+
+def test_ten_cutoffs_are_corrected_for_their_number():
+    """Of comparisons that are significant alone at p = 0.02, none is among ten."""
+    found = changed(*[0.165] * 10)
+    assert all(0.005 < d.p < 0.05 for d in found)
+    assert verdict(found) == "no significant difference, higher at 10 of 10"
+
+
+def test_marks_are_those_of_the_verdict():
+    for change, gain in zip(changed(1, -1, *[0.01] * 8), (1, -1, *[0] * 8), strict=True):
+        cell = cell_of(change)
+        assert cell.startswith("**▲ ") == (gain > 0)
+        assert cell.startswith("▼ ") == (gain < 0)
+        assert f"{50 + (gain or 0.01):.2f}" in cell

@@ -1,0 +1,101 @@
+"""Model files: those of `lambdaboost train` with a description, or plain ones of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost import saving
+from lambdaboost._installed import ENGINES, engine_named
+from lambdaboost.cli.console import note
+from lambdaboost.datasets import Columns
+from lambdaboost.datasets.letor import LetorTable
+from lambdaboost.datasets.tables import Table
+
+DEFAULT = Columns(label="label")
+OF_LABELS = ("query", "label", "position", "weight", "document")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, its columns, and the contents of its description."""
+
+    path: Path
+    booster: Any
+    columns: Columns
+    about: Mapping[str, Any]
+
+    def scores(self, table: Table) -> NDArray[np.floating]:
+        """The scores of a file in the order of its rows, shape (n_rows,)."""
+        engine, columns = engine_named(self.about["engine"]), self.columns
+        n = engine.n_features(self.booster)
+        if columns.features is None and isinstance(table, LetorTable):  # which may omit the last features
+            lacking = max(0, n - len(columns.feature_names(table)))
+            columns = replace(columns, n_features=table.n_features + lacking)
+        elif columns.features is None:
+            columns = saving.with_booster_features(columns, engine, self.booster, table.names)
+        if (found := len(columns.feature_names(table))) != n:
+            raise ValueError(
+                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns by --drop"
+            )
+        scores: NDArray[np.floating] = engine.scores(self.booster, columns.features_in(table))
+        if scores.ndim != 1:
+            raise ValueError(f"{self.path} is a classifier of {scores.shape[1]} classes: give a ranker")
+        return scores
+
+
+def read_model(path: Path, options: Columns) -> Model:
+    """Read a model; `options` say which columns a plain one has, and what `unseen` categories are.
+
+    A plain model takes the columns of a table by name if it has feature names, or if the table has the engine's own
+    (Column_0, … or f0, …), else in order, without those that `options` name.
+    """
+    if saving.sidecar_path(path).exists():
+        saved = saving.load(path)
+        columns = Columns.of_record(saved.about)
+        if "columns" in saved.about:
+            columns = replace(columns, unseen=options.unseen or columns.unseen)
+        else:  # of a stock booster
+            columns = replace(options, categories=columns.categories)
+        return Model(path, saved.booster, columns, saved.about)
+    content = path.read_bytes()
+    engine = engine_named("lightgbm" if content.lstrip().startswith(b"tree") else "xgboost")
+    try:
+        booster = engine.read(content)
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ENGINES:
+            raise
+        raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: give one") from None
+    note(
+        f"{path} has no {saving.sidecar_path(path).name}: features are found by name if it has names, else in order"
+    )
+    return Model(
+        path, booster, replace(options, categories=engine.categories(booster)), {"engine": engine.NAME}
+    )
+
+
+def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:
+    """A file, and its columns of labels: those of the options, and those of the models' training that it has."""
+    table = options.open(file, text=[column for model in models for column in model.columns.text])
+    assert table is not None
+    found = {name: own for name in OF_LABELS if (own := getattr(options, name)) != getattr(DEFAULT, name)}
+    sources, rates = dict(options.sources), set(options.rates)
+    for own in (model.columns for model in models):
+        for name in OF_LABELS:
+            column = getattr(own, name) or getattr(DEFAULT, name)
+            if name in ("query", "label") or column in table.names:
+                found.setdefault(name, column)
+        for name, column in own.sources.items():
+            there = column in table.names and column not in found.values()
+            if there and not options.sources and sources.setdefault(name, column) != column:
+                raise ValueError(
+                    f"{name} was the column {sources[name]} of one model's training and {column} of another's: choose "
+                    f"one by --source {name}=COLUMN"
+                )
+        rates |= set(own.rates) if not options.sources else set()
+    return table, replace(options, sources=sources, rates=tuple(rates.intersection(sources)), **found)

@@ -1,0 +1,162 @@
+"""Options that several commands have, and how their texts are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from lambdaboost._checks import check_new_source
+from lambdaboost._installed import ENGINES, first_installed
+from lambdaboost._words import shown
+from lambdaboost.datasets import Columns
+from lambdaboost.evaluation import Measure, parse
+
+
+def parsed_by(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A parser of an option from a function that raises TypeError or ValueError for a wrong text."""
+
+    def parser(text: str) -> Any:
+        try:
+            return read(text)
+        except (TypeError, ValueError) as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return parser
+
+
+def read_source(text: str) -> tuple[str, str, bool]:
+    """Read ``NAME[=COLUMN][:rate]``: the name, the column, and whether it holds counts of clicks.
+
+    >>> read_source("clicks=134:rate")
+    ('clicks', '134', True)
+    """
+    given = text.strip().removesuffix(":rate")
+    name, equals, column = (part.strip() for part in given.partition("="))
+    if not name.isidentifier() or (equals and not column):
+        raise ValueError(f"{shown(text)}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate")
+    return name, column or name, given != text.strip()
+
+
+def read_param(text: str) -> tuple[str, Any]:
+    """Read ``KEY=VALUE``: numbers, lists, true and false as in JSON, anything else as text.
+
+    >>> read_param("num_leaves=63"), read_param("boosting=dart")
+    (('num_leaves', 63), ('boosting', 'dart'))
+    """
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (key and equals and value):
+        raise ValueError(f"{shown(text)}: expected KEY=VALUE, such as num_leaves=63")
+    try:
+        found = json.loads(value, parse_constant=str)
+    except ValueError:
+        found = {"True": True, "False": False}.get(value, value)
+    return key, value if found in (inf, -inf) else found
+
+
+def read_named(text: str) -> tuple[str, Path]:
+    """Read ``PATH`` or ``NAME=PATH``.
+
+    >>> read_named("graded=models/7.txt")[0], read_named("models/7.txt")[0]
+    ('graded', '7')
+    """
+    name, equals, path = text.partition("=")
+    if not equals or Path(text).exists():
+        return Path(text).stem, Path(text)
+    if not name.strip() or not path:
+        raise ValueError(f"{shown(text)}: expected PATH or NAME=PATH, such as graded=model.txt")
+    return name.strip(), Path(path)
+
+
+def columns_of(
+    query: str,
+    label: str,
+    source: list[Any] | None = None,
+    position: str | None = None,
+    weight: str | None = None,
+    document: str | None = None,
+    categorical: list[str] | None = None,
+    drop: list[str] | None = None,
+    unseen: StrEnum | None = None,
+) -> Columns:
+    """The options of columns as one value."""
+    sources: dict[str, str] = {}
+    for name, column, _ in source or ():
+        check_new_source(name, sources)
+        sources[name] = column
+    rates = [name for name, _, is_count in source or () if is_count]
+    dropped, kinds = (
+        [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+        for texts in (drop, categorical)
+    )
+    choice = None if unseen is None else str(unseen)
+    return Columns(
+        query, label, sources, position, weight, document, kinds, drop=dropped, rates=rates, unseen=choice
+    )
+
+
+def existing(text: str) -> Any:
+    """An option that is a file to read, with its help."""
+    return Option(exists=True, dir_okay=False, help=text)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """An argument that is a file to read, with its help."""
+    return Argument(metavar=metavar, exists=True, dir_okay=False, help=text)
+
+
+Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
+Unseen = StrEnum("Unseen", ["error", "missing"])
+ENGINE = Engine(first_installed())
+PAGE = Path("lambdaboost-report.html")
+
+# The options of columns.
+Query = Annotated[str, Option(metavar="COLUMN", help="Column of a table with the query of each row.")]
+Label = Annotated[str, Option(metavar="COLUMN", help="Column of a table with the grades.")]
+Sources = Annotated[
+    list[Any] | None,
+    Option(
+        metavar="NAME[=COLUMN][:rate]",
+        parser=parsed_by(read_source),
+        help="Column of a further label source, in LETOR text its number; may be repeated. ':rate' turns counts of "
+        "clicks into rates.",
+    ),
+]
+POSITION = (
+    "Column with the rank from 1 at which each row was shown, empty (in LETOR text 0) where it was not."
+)
+Position = Annotated[str | None, Option(metavar="COLUMN", help=POSITION)]
+Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the weight of each row.")]
+Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
+CATEGORICAL = "Features of a table that are categories: texts or whole numbers; ranges as of --drop."
+Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
+DROP = "Columns that are no features, by name or in LETOR text by number; ranges are allowed: title,134-136."
+Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
+UNSEEN = "What a category is that training did not have; default: that of the model, else error."
+UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]
+
+# What is trained, measured and written.
+MODEL = "Model of train, or a plain one of LightGBM or XGBoost."
+OBJECTIVE = (
+    "such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent; or the engine's own: lambdarank, rank_xendcg; "
+    "rank:ndcg, rank:pairwise, rank:map."
+)
+EngineOption = Annotated[Engine, Option(help="The engine; the default is the first that is installed.")]
+PARAM = "Parameter of the engine, as num_leaves=63; may be repeated."
+Params = Annotated[list[Any] | None, Option(metavar="KEY=VALUE", parser=parsed_by(read_param), help=PARAM)]
+MEASURE = (
+    "A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, 3 and 1, "
+    "and CNDCG of each further label source; tune optimises ndcg@10, or the first that is given."
+)
+Measures = Annotated[list[Measure] | None, Option(metavar="MEASURE", parser=parsed_by(parse), help=MEASURE)]
+SEED = "Seed for the order of tied documents, and of the rows of a query in training."
+Seed = Annotated[int, Option(min=0, help=SEED)]
+Json = Annotated[bool, Option("--json", help="Print JSON in place of tables.")]
+Page = Annotated[Path, Option(metavar="PAGE", help="HTML file to write.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace existing files at the places of outputs.")]

@@ -17,8 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run all rows on all sets, the first seed of all sets first, and write report.md."""
     made = argparse.ArgumentParser("python -m benchmarks.unseen", description="tune on unseen data.")
     made.add_argument("folder", type=Path, help="has a folder of each set, as sets.py names them")
-    sets = {"nargs": "+", "choices": list(READERS), "metavar": "SET"}
-    made.add_argument("--sets", **sets, default=list(READERS), help=f"of {', '.join(READERS)} (default: all)")
+    every = list(READERS)
+    said = f"of {', '.join(every)} (default: all)"
+    made.add_argument("--sets", nargs="+", choices=every, metavar="SET", default=every, help=said)
     made.add_argument("--seeds", type=at_least(1), default=5, help="number of seeds (default: 5)")
     made.add_argument("--before", type=Path, metavar="OUT", help="the folder of an earlier version's runs")
     made.add_argument(

@@ -71,7 +71,7 @@ def trials_of(study: Any) -> list[Trial]:
     found = []
     for one in study.get_trials(deepcopy=False):
         if (record := one.user_attrs.get("result")) is not None and one.state.is_finished():
-            made = {name: Setting(**record[name]) for name in ("planned", "setting")}
+            made: dict[str, Any] = {name: Setting(**record[name]) for name in ("planned", "setting")}
             made |= {"values": np.array(record["values"], dtype=np.float64), "means": tuple(record["means"])}
             found.append(Trial(**(record | made), number=one.number))
     return found

@@ -124,7 +124,7 @@ def compare(
         further = [one for one in searched if one.setting.phase == AROUND or one in trees]
         rows.append(test.row("further settings", chosen, before, len(further)))
     named = {(one.objective, one.engine): name for name, one in candidates.items()}
-    parts = {name: named.get((first_part(one.objective), one.engine)) for name, one in candidates.items()}
+    parts = {name: named.get((first_part(one.objective), one.engine), "") for name, one in candidates.items()}
     pairs = [(on_trees[name], on_trees[part]) for name, part in parts.items() if {name, part} <= {*on_trees}]
     rows += test.holm_rows("label", pairs)
     rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
@@ -280,12 +280,13 @@ def frame_of(request: Request, trials: list[Trial]) -> Any:
     """All trials: a pandas frame, in the order in which they began."""
     import pandas as pd
 
-    rows = []
-    for one in trials:
-        row = {"trial": one.number, "phase": one.setting.phase, "candidate": one.setting.candidate}
-        row |= {"engine": request.candidates[one.setting.candidate].engine}
-        row |= {"objective": repr(objective_of(request, one.setting)), "state": one.state}
-        row |= {repr(m): mean for m, mean in zip(request.measures, one.means, strict=False)}
-        row |= {"folds": one.folds, "rounds": one.rounds, "seconds": one.seconds, "error": one.error}
-        rows.append(row | dict(one.setting.trees or {}))
+    rows = [
+        {"trial": one.number, "phase": one.setting.phase, "candidate": one.setting.candidate}
+        | {"engine": request.candidates[one.setting.candidate].engine}
+        | {"objective": repr(objective_of(request, one.setting)), "state": one.state}
+        | {repr(measure): mean for measure, mean in zip(request.measures, one.means, strict=False)}
+        | {"folds": one.folds, "rounds": one.rounds, "seconds": one.seconds, "error": one.error}
+        | dict(one.setting.trees or {})
+        for one in trials
+    ]
     return pd.DataFrame(rows)

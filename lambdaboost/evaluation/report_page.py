@@ -294,7 +294,7 @@ def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> s
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # reproducible-builds.org
     at = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
     software = {"Written": f"{at:%Y-%m-%d %H:%M} UTC", "Python": platform.python_version()}
-    software |= {name: sys.modules[name].__version__ for name in LIBRARIES if name in sys.modules}
+    software |= {name: sys.modules[name].__version__ for name in LIBRARIES if sys.modules.get(name)}
     loose = {name: value for name, value in run.items() if not isinstance(value, Mapping)}
     nested = {name: value for name, value in run.items() if isinstance(value, Mapping)}
     pieces = []

@@ -19,7 +19,6 @@ from lambdaboost import (
     LambdaRank,
     ListMLE,
     PairAccuracy,
-    Pearson,
     Queries,
     RankNet,
     Scorecard,

@@ -299,7 +299,7 @@ def before(goes_on):
             lambda k, gain: k**-0.5 * ((1 - (k + 1) / 100) * gain + 0.6 / k * (1 - gain)),
         ),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", repr(value)),
 )
 def test_users_click_with_the_probability_of_their_model(model, clicked):
     """Within 4 standard errors; the same seed gives the same log."""

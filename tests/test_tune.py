@@ -1,6 +1,8 @@
 """`lambdaboost.tune`: the search, the model, its script, and what it refuses."""
 
+import os
 import re
+import signal
 import sys
 import time
 import warnings
@@ -205,6 +207,24 @@ def test_ctrl_c_leaves_the_best_so_far(monkeypatch):
         tune(TRAIN, **QUICK)
     found = stopped.value.finish()
     assert found.rounds >= 1 and "Not reached within the budget: " in found.verdict
+
+
+def test_ctrl_c_while_the_study_is_written_comes_after_it(monkeypatch, tmp_path):
+    """Optuna removes the lock of its journal twice if it is interrupted there, the second time in vain."""
+    file, whole = tmp_path / "study.log", os.unlink
+
+    def interrupted(path, **given):
+        whole(path, **given)
+        if str(path).startswith(f"{file}.lock") and file.read_bytes().count(b'"result":') == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "unlink", interrupted)
+    with pytest.raises(Stopped, match="stopped after 2 settings; the same call resumes") as stopped:
+        tune(TRAIN, study=file, **QUICK)
+    monkeypatch.undo()
+    assert len(stopped.value.finish().trials) == 2
+    assert len(tune(TRAIN, study=file, **QUICK).trials) == 6
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_minutes_end_the_search_and_are_used():

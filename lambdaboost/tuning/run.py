@@ -35,6 +35,7 @@ from lambdaboost.tuning.training import (
     Trial,
     refit,
     trials_of,
+    uninterrupted,
 )
 from lambdaboost.tuning.trees import STARTS, near_trees
 from lambdaboost.tuning.tuned import Tuned
@@ -277,13 +278,13 @@ def opened_study(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "study.log" if path is None else path)
         check_place("study", Path(file))
-        study = load_study(file)
-        for name, value in request.fingerprint().items():
-            if study.user_attrs.get(name, value) != value:
-                raise ValueError(
-                    f"study {file} was made with other {name}: give another file, or the arguments of its first call"
-                )
-            study.set_user_attr(name, value)
+        with uninterrupted():
+            study = load_study(file)
+            for name, value in request.fingerprint().items():
+                if study.user_attrs.get(name, value) != value:
+                    remedy = "give another file, or the arguments of its first call"
+                    raise ValueError(f"study {file} was made with other {name}: {remedy}")
+                study.set_user_attr(name, value)
         yield study, file
 
 

@@ -88,16 +88,12 @@ def given_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate
         raise TypeError(
             f"objectives is {plain(repr(objectives))}: give objectives such as LambdaRank(), or their texts"
         )
-    found = [_given(read_objective(one), engines) for one in objectives]
+    found = [_given(one, engines) for one in dict.fromkeys(map(read_objective, objectives))]
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
-    names = [candidate.name for candidate in found]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"objectives has {twice[0]} twice: name it once")
-    firsts = {
-        repr(part): (part, one.engine) for one in found if (part := first_part(one.objective)) is not None
-    }
-    found += [Candidate(*of, is_reference=True) for name, of in firsts.items() if name not in names]
+    rules = [one.objective for one in found]
+    firsts = {part: one.engine for one in found if (part := first_part(one.objective)) is not None}
+    found += [Candidate(*of, is_reference=True) for of in firsts.items() if of[0] not in rules]
     return tuple(found)
 
 

@@ -180,7 +180,7 @@ class CrossValidation:
         name = request.candidates[setting.candidate].engine
         engine, boosters, curve = engine_named(name), list[Any](), Curve()
         given = objective_of(request, setting), params_of(request, setting)
-        values = np.full((len(request.measures), request.weight.size), np.nan)
+        values, measure = np.full((len(request.measures), request.weight.size), np.nan), request.measures[0]
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the final training warns
             for number, fold in enumerate(request.parts):
@@ -188,10 +188,12 @@ class CrossValidation:
                 rounds = curve.values.size or request.rounds
                 twice = request.by_folds and not curve.values.size
                 patience = request.early_stopping_rounds * (2 if twice else 1)
-                weight = measured_weight(request, fold.valid.queries)
+                q = fold.valid.queries
+                measured = ~np.isnan(measure.per_query(np.zeros(q.n_documents), q))
+                weight = float(q.query_weight[measured].sum())
                 curve = Curve(curve.values, curve.total + curve.weight, weight, patience, until)
                 data = self._engine_data(name, number)
-                boosters.append(engine.boost(*given, rounds, *data, request.measures[0], on_round=curve))
+                boosters.append(engine.boost(*given, rounds, *data, measure, on_round=curve))
                 if trial is not None and curve.values.size:
                     with uninterrupted():
                         trial.report(curve.values[curve.best - 1], number)
@@ -213,12 +215,6 @@ class CrossValidation:
             data = stock.dataset(fold.train)
             self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
         return self._data[engine, number]
-
-
-def measured_weight(request: Request, queries: Any) -> float:
-    """The weight of the queries that the first measure has a value for."""
-    values = request.measures[0].per_query(np.zeros(queries.n_documents), queries)
-    return float(queries.query_weight[~np.isnan(values)].sum())
 
 
 def ask(study: Any, request: Request, planned: Setting) -> tuple[Any, Setting]:

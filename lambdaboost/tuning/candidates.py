@@ -21,6 +21,7 @@ from lambdaboost.objectives import (
     Scorecard,
     graded,
 )
+from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.swaps.registry import SWAPS
 
 ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
@@ -106,10 +107,7 @@ def _given(rule: Any, engines: Sequence[str]) -> Candidate:
                 f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: choose {engine}"
             )
         return Candidate(rule, engine)
-    if not hasattr(rule, "gradient"):
-        raise TypeError(
-            f"objectives has {plain(repr(rule))}: give an objective such as LambdaRank(), or its text"
-        )
+    check_objective("objectives", rule)
     rule.refuse_on_engines()
     return Candidate(rule, engines[0])
 

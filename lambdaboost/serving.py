@@ -17,7 +17,7 @@ import numpy as np
 
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_named, engine_of, package
-from lambdaboost._words import listed, shown
+from lambdaboost._words import listed, quote
 from lambdaboost.saving import SavedModel, booster_in_use, names_of
 
 TINY = np.float32(1e-35)
@@ -56,7 +56,7 @@ class Forest(NamedTuple):
         name = self.names[split.feature]
         if split.categories:
             raise ValueError(
-                f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or or use ONNX"
+                f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
             )
         return name
 
@@ -99,7 +99,7 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
 
     """
     if format not in FORMATS:
-        raise ValueError(f"format is {shown(format)}: give one of {listed(FORMATS)}")
+        raise ValueError(f"format is {quote(format)}: give one of {listed(FORMATS)}")
     path = Path(path)
     check_place("path", path)
     try:

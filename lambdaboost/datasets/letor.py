@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.positions import Positions, positions_of
@@ -174,7 +174,7 @@ def _wrong(path: Path, line: int) -> str:
     with reading(path) as file:
         text = next(text for at, text in enumerate(file, 1) if at == line)
     body = text.removeprefix(BOM_UTF8).partition(b"#")[0].strip()
-    return f"{path}:{line}: {shown(body.decode(errors='replace'))}; {EXPECTED}"
+    return f"{path}:{line}: {quote(body.decode(errors='replace'))}; {EXPECTED}"
 
 
 def _joined(parts: list[Any], d: int, stored: int) -> Any:
@@ -206,7 +206,7 @@ def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
         sizes = [line.strip() for line in file]
     for number, text in enumerate(sizes, 1):
         if not text.isdigit():
-            what = shown(text.decode(errors="replace"))
+            what = quote(text.decode(errors="replace"))
             raise ValueError(f"{found}:{number}: {what}; expected the number of documents of one query")
     try:
         return Queries(grades, sizes=[int(text) for text in sizes])

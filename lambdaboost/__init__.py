@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         Precision as Precision,
         Recall as Recall,
         Spearman as Spearman,
+        compare as compare,
+        report as report,
     )
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
@@ -48,9 +50,11 @@ HOLDERS = {
     "Queries": "datasets",
     "Tuned": "tuning",
     "attach": "engine_data",
+    "compare": "evaluation",
     "export": "serving",
     "load": "saving",
     "query_folds": "engine_data",
+    "report": "evaluation",
     "save": "saving",
     "tune": "tuning",
 }

@@ -51,7 +51,7 @@ class Forest(NamedTuple):
     trees: tuple[Split | Leaf, ...]
     categories: dict[str, list[Any]]
 
-    def numeric(self, split: Split) -> str:
+    def feature_name(self, split: Split) -> str:
         """The name of the feature of a split, which is not one of categories."""
         name = self.names[split.feature]
         if split.categories:
@@ -103,14 +103,14 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
     path = Path(path)
     check_place("path", path)
     try:
-        content = FORMATS[format](forest(model))
+        content = FORMATS[format](read_forest(model))
     except RecursionError:  # those that read JSON stop at a depth too
         raise _refusal("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
 
-def forest(model: Any) -> Forest:
+def read_forest(model: Any) -> Forest:
     """The trees of a model of either engine, with the rounds that it predicts with."""
     loaded = isinstance(model, SavedModel)
     missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
@@ -211,20 +211,20 @@ def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
     return node(0)
 
 
-def _xgboost_json(trees: Forest) -> bytes:
+def _write_json(trees: Forest) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
 
-    def written(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
+    def dump(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
         number = next(numbers)
         if isinstance(node, Leaf):
             return {"nodeid": number, "leaf": node.value}
-        left, right = (written(child, numbers, depth + 1) for child in (node.left, node.right))
+        left, right = (dump(child, numbers, depth + 1) for child in (node.left, node.right))
         with np.errstate(over="ignore"):
             above = float(np.nextafter(node.threshold, np.float32(np.inf)))
         return {
             "nodeid": number,
             "depth": depth,
-            "split": trees.numeric(node),
+            "split": trees.feature_name(node),
             # 2^128 is above every float32 number, and infinity as one; JSON has no infinity.
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
@@ -233,14 +233,14 @@ def _xgboost_json(trees: Forest) -> bytes:
             "children": [left, right],
         }
 
-    dump = [written(tree, count()) for tree in trees.trees]
-    return json.dumps(dump, allow_nan=False, indent=1).encode() + b"\n"
+    dumps = [dump(tree, count()) for tree in trees.trees]
+    return json.dumps(dumps, allow_nan=False, indent=1).encode() + b"\n"
 
 
 LEAST_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
 
 
-def _onnx(trees: Forest) -> bytes:
+def _write_onnx(trees: Forest) -> bytes:
     """A TreeEnsemble of ai.onnx.ml 5: nodes in the order in which they are first met, one list for all trees."""
     onnx = package("onnx")
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
@@ -297,8 +297,8 @@ def _onnx(trees: Forest) -> bytes:
 
 
 FORMATS: dict[str, Callable[[Forest], bytes]] = {
-    "onnx": _onnx,
-    "elasticsearch": _xgboost_json,
-    "opensearch": _xgboost_json,
-    "vespa": _xgboost_json,
+    "onnx": _write_onnx,
+    "elasticsearch": _write_json,
+    "opensearch": _write_json,
+    "vespa": _write_json,
 }

@@ -74,6 +74,35 @@ def stock(engine, labels=Q.relevance, rounds=5, **params):
     return model, model.predict(data)
 
 
+# Half of the values are 0, others thresholds of ±1e-35 at which LightGBM splits zeros from other numbers, neighbouring
+# float32 numbers, and the largest ones.
+FLT_MAX, TINY = np.finfo(np.float32).max, np.float32(1e-35)
+EDGES = np.float32(
+    [0, -0.0, 1, -1, np.nextafter(np.float32(1), np.float32(2)), FLT_MAX, -FLT_MAX, TINY, -TINY]
+)
+
+
+def drawn(seed, values, columns):
+    return np.random.default_rng(seed).choice(values, (800, columns)).astype(np.float32)
+
+
+def grades_of(a, b, c):
+    return (a > 0) + (b < 0) * 2 + (c >= 1)
+
+
+AT_EDGES = drawn(5, [0.0, *EDGES], 4)
+ONE_VALUE, FEW_VALUES = drawn(6, [1.0, np.nan], 3), drawn(6, [0.0, 1.0, -2.0, np.nan], 3)
+SMALL_LEAVES = {"lightgbm": {"min_child_samples": 5}, "xgboost": {"min_child_weight": 0}}
+# What is trained on, the grades, and what is served.
+SERVED = {
+    "missing in training": (HOLES, Q.relevance, HOLES),
+    "missing in service": (X, Q.relevance, HOLES),
+    "edges": (AT_EDGES, grades_of(*AT_EDGES[:, :3].T), AT_EDGES),
+    "one value or missing": (ONE_VALUE, np.isnan(ONE_VALUE[:, :2]).any(axis=1), ONE_VALUE),
+    "few values or missing": (FEW_VALUES, np.isnan(FEW_VALUES[:, :2]).any(axis=1), FEW_VALUES),
+}
+
+
 @ENGINE
 @pytest.mark.parametrize("format", READERS)
 @pytest.mark.parametrize("objective", [LambdaRank(), GradientStep(LambdaRank())], ids=["newton", "gradient"])
@@ -84,10 +113,11 @@ def test_scores_as_predict(tmp_path, engine, objective, format):
 
 @ENGINE
 @pytest.mark.parametrize("format", READERS)
-@pytest.mark.parametrize("holes", [HOLES, X], ids=["missing in training", "missing in service"])
-def test_missing_values_go_where_the_engine_sends_them(tmp_path, engine, format, holes):
-    model = ranker(engine).fit(holes, Q.relevance, group=Q.sizes)
-    assert difference(tmp_path, format, model, HOLES) <= TOLERANCE
+@pytest.mark.parametrize("case", SERVED)
+def test_missing_values_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, case, format):
+    trained, grades, features = SERVED[case]
+    model = ranker(engine, **SMALL_LEAVES[engine]).fit(trained, grades, group=[20] * 40)
+    assert difference(tmp_path, format, model, features) <= TOLERANCE
 
 
 @ENGINE
@@ -172,37 +202,6 @@ def test_a_stock_training_with_its_base_score(tmp_path):
     lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
     got = served.by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
     np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
-
-
-FLT_MAX = np.finfo(np.float32).max
-TINY = np.float32(1e-35)  # at which LightGBM splits zeros from other numbers
-EDGES = np.float32(
-    [0, -0.0, 1, -1, np.nextafter(np.float32(1), np.float32(2)), FLT_MAX, -FLT_MAX, TINY, -TINY]
-)
-
-
-@ENGINE
-@pytest.mark.parametrize("format", READERS)
-def test_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, format):
-    """Features of few values: half of them 0, thresholds of ±1e-35, neighbouring float32 numbers, the largest one."""
-    draw = np.random.default_rng(5)
-    features = draw.choice([*EDGES[:1], *EDGES], (800, 4)).astype(np.float32)
-    model = ranker(engine, **({"min_child_samples": 5} if engine == "lightgbm" else {"min_child_weight": 0}))
-    model.fit(
-        features, (features[:, 0] > 0) + (features[:, 1] < 0) * 2 + (features[:, 2] >= 1), group=[20] * 40
-    )
-    assert difference(tmp_path, format, model, features) <= TOLERANCE
-
-
-@ENGINE
-@pytest.mark.parametrize("format", READERS)
-@pytest.mark.parametrize("present", [[1.0], [0.0, 1.0, -2.0]], ids=["one value", "several"])
-def test_splits_between_present_and_missing(tmp_path, engine, format, present):
-    draw = np.random.default_rng(6)
-    features = draw.choice([*present, np.nan], (800, 3)).astype(np.float32)
-    model = ranker(engine, **({"min_child_samples": 5} if engine == "lightgbm" else {"min_child_weight": 0}))
-    model.fit(features, np.isnan(features[:, 0]) + np.isnan(features[:, 1]), group=[20] * 40)
-    assert difference(tmp_path, format, model, features) <= TOLERANCE
 
 
 @pytest.mark.parametrize("format", READERS)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.positions import Positions, positions_of
@@ -123,7 +123,7 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
         try:
             rows.grades[row], rows.ids[row], indices, values = _parse_line(body)
         except ValueError:
-            number, what = line + text.count(b"\n", 0, at), shown(body.strip().decode(errors="replace"))
+            number, what = line + text.count(b"\n", 0, at), quote(body.strip().decode(errors="replace"))
             raise ValueError(f"{path}:{number}: {what}; {EXPECTED}") from None
         stop = n + len(values)
         rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)

@@ -43,7 +43,7 @@ def test_data_are_freed_with_their_last_name(engine, objective):
             params = {"verbose": -1, "min_data_in_leaf": 1}
             engine.train(params, data, 2, objective=objective, valid_sets=[valid], feval=NDCG(3))
         else:
-            engine.train({"min_child_weight": 1}, data, 2, objective=objective, evals=[(valid, "valid")])
+            engine.train({"min_child_weight": 2}, data, 2, objective=objective, evals=[(valid, "valid")])
         alive = weakref.ref(data), weakref.ref(valid)
         del data, valid
         assert [one() for one in alive] == [None, None]

@@ -299,8 +299,8 @@ def check_apart(train: Collection, valid: Collection) -> None:
     ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
     if ids is not None and known is not None:
         same = np.isin(ids, known)
-        # Numbers often begin anew in each file.
-        both |= same & ({ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"))
+        if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
+            both |= same
     if (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered):
         at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
         raise ValueError(

@@ -391,43 +391,6 @@ def chebyshev(weighted, temperature):
     return [x / sum(soft) for x in soft]
 
 
-def shortest(gram, steps=200):
-    """The α on a grid of the simplex that minimises α'Gα, for two or three vectors."""
-    return min(simplex(len(gram), steps), key=lambda a: float(a @ gram @ a))
-
-
-def simplex(count, steps):
-    """All α ≥ 0 with sum 1 on a grid."""
-    if count == 1:
-        return [np.array([1.0])]
-    if count == 2:
-        return [np.array([i, steps - i]) / steps for i in range(steps + 1)]
-    return [np.array([i, j, steps - i - j]) / steps for i in range(steps + 1) for j in range(steps + 1 - i)]
-
-
-def exact_pareto(costs, preferences, gram, steps=200):
-    """Exact Pareto search (Mahapatra and Rajan 2020, Algorithm 1): the best point of its program on a grid, or None.
-
-    In balance it is the shortest combination.
-    """
-    k = len(costs)
-    preferred = [r * c for r, c in zip(preferences, costs, strict=True)]
-    share = [x / sum(preferred) for x in preferred]
-    divergence = sum(x * math.log(k * x) for x in share)
-    anchor = np.array([r * (math.log(k * x) - divergence) for r, x in zip(preferences, share, strict=True)])
-    toward = gram @ anchor
-    if divergence <= 1e-4:
-        return shortest(gram, steps)
-    if max(toward) > 0:
-        gain = toward
-        least = [-math.inf if t > 0 else t for t in toward]
-        least = [0.0 if x == max(preferred) else bound for x, bound in zip(preferred, least, strict=True)]
-    else:
-        gain, least = toward, [0.0] * k
-    feasible = [a for a in simplex(k, steps) if (gram @ a >= np.array(least) - 1e-12).all()]
-    return max(feasible, key=lambda a: float(gain @ a)) if feasible else None
-
-
 def naive_query_contents(X, q):
     """The documents of each query as a sorted list of features and grade."""
     rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]

@@ -8,12 +8,11 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-from benchmarks import engine_measures, load, start, sums, timing, training
+from benchmarks import engine_measures, load, start, sums
 from benchmarks.child import measured
-from benchmarks.data import SHARES, made
+from benchmarks.data import made
 from benchmarks.engines import ENGINES
 from benchmarks.plan import QUICK, Case, Shape
-from benchmarks.timing import Timed, fitted
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor
 from lambdaboost.evaluation import AUC
@@ -31,29 +30,6 @@ TINY = replace(
     list_sizes=(100, 200, 400),
     measured_documents=300,
 )
-
-
-def test_repetitions_alternate():
-    done = []
-    found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3)
-    assert "".join(done) == "ababab"
-    assert len(found["a"].values) == len(found["b"].values) == 3
-
-
-def test_figures_stay_side_by_side():
-    a, b = Timed((2.0, 4.0, 90.0)), Timed((1.0, 2.0, 3.0))
-    assert (a / b).values == (2.0, 2.0, 30.0)
-    assert (a - b).values == (1.0, 2.0, 87.0)
-    assert (a / b).median == 2.0
-    assert (a / b).ratio() == "2× (2–30.0)"
-    assert Timed((0.0123,)).milliseconds() == "12.3 ms"
-    assert (a / 2).values == (1.0, 2.0, 45.0)
-
-
-def test_slope_of_a_power():
-    found = fitted({n: 3e-9 * n**1.185 for n in (1000, 2000, 4000, 8000)})
-    assert found.slope == pytest.approx(1.185)
-    assert str(found) == "1.185 ± 0.000"
 
 
 @pytest.mark.parametrize("truncation", [3, 30])
@@ -113,11 +89,6 @@ def test_load(tmp_path):
     np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
 
 
-def test_a_measuring_process_that_fails_says_why():
-    with pytest.raises(RuntimeError, match="a benchmark process failed: ZeroDivisionError"):
-        measured("1 / 0")
-
-
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
     parts = ["training", "lengths", "speed", "measures", "scaling"]
@@ -142,28 +113,3 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert all(section.markdown() in text for section in found.values())
     assert found["scaling"].markdown() in capsys.readouterr().out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.md", "lengths.png", "scaling.png"]
-
-
-def test_data_has_the_grades_that_it_says():
-    data = made(Shape(100, 50))
-    assert np.bincount(data.queries.relevance.astype(int)) / 5000 == pytest.approx(SHARES, abs=1e-3)
-
-
-def test_calls_are_timed_inside_a_training():
-    """In every round once."""
-    for make in ENGINES.values():
-        engine, calls = make(made(Shape(20, 10)), 1), []
-
-        def counted(scores, data, calls=calls):
-            calls.append("gradient")
-            return LambdaRank()(scores, data)
-
-        objective = training.Stopwatch(counted)
-        engine.train(objective, 3)
-        assert calls == ["gradient"] * 3 and objective.taken() > 0 == objective.taken()
-
-
-def test_mistakes(tmp_path):
-    with pytest.raises(ValueError, match="--threads is 10000: at most"):
-        command.main(["--threads", "10000", "--out", str(tmp_path / "new")])
-    assert not (tmp_path / "new").exists()

@@ -64,13 +64,6 @@ def test_each_query_is_computed_as_if_it_were_alone(objective, edges):
             np.testing.assert_allclose(t[rows], a, rtol=0, atol=1e-6 * max(np.abs(a).max(), 1e-30))
 
 
-@pytest.mark.parametrize("objective", [RankNet(), LambdaRank(), ClickTier()], ids=repr)
-def test_without_any_level(objective):
-    q = Queries(np.full(60, np.nan), sizes=[10] * 6, clicks=np.zeros(60))
-    for figures in objective.gradient(np.arange(60.0) % 7, q):
-        np.testing.assert_array_equal(figures, 0)
-
-
 CUT = [measure for measure in MEASURES.values() if "k" in measure.__dataclass_fields__]
 EACH = [naive_measures.instance(measure) for measure in MEASURES.values() if measure not in CUT]
 EACH += [naive_measures.instance(measure, k=k) for measure in CUT for k in drawn.EDGES]

@@ -1,10 +1,8 @@
 """`experiments.burges2006` at tiny sizes: the timed loops compute the gradient, nets are trained, all is written."""
 
-from argparse import Namespace
 from dataclasses import replace
 
 import drawn
-import naive
 import numpy as np
 import pytest
 
@@ -16,8 +14,8 @@ import torch
 import experiments.burges2006.__main__ as command
 from experiments.burges2006 import loops
 from experiments.burges2006.loss import Loss
-from experiments.burges2006.nets import SYSTEMS, prepared, torch_net, train
-from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
+from experiments.burges2006.nets import torch_net
+from experiments.burges2006.speed import QUICK
 from experiments.common.cubic import cubic_polynomial
 from lambdaboost import NDCG, ClickTier, LambdaRank, RankNet, SigmoidLocal
 
@@ -47,21 +45,6 @@ def test_the_gradient_of_the_loss_is_minus_lambda(objective):
     loss.backward()
     assert loss.shape == () and loss.item() == pytest.approx(2 - 2 * NDCG(3)(s, q))
     np.testing.assert_array_equal(scores.grad[:, 0], 2 * expected)
-
-
-def test_the_factored_gradient_is_that_of_all_pairs():
-    """2006, eqs. 6 and 7: λ handed to one backward pass a document gives what the cost of all pairs gives."""
-    X, q = cubic_polynomial(queries=2, documents=9, features=4, seed=3)
-    x, pairs = torch.from_numpy(X), naive.graded_pairs(q.relevance[:9])
-    pairs += [(i + 9, j + 9) for i, j in naive.graded_pairs(q.relevance[9:])]
-    i, j = torch.tensor(pairs).T
-    net = torch_net(4, 10, seed=0)
-    Loss(RankNet())(net(x), q).backward()
-    factored = [p.grad.clone() for p in net.parameters()]
-    net.zero_grad()
-    torch.nn.functional.softplus(net(x[j]) - net(x[i])).sum().backward()
-    for one, p in zip(factored, net.parameters(), strict=True):
-        np.testing.assert_allclose(one, p.grad, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("hidden", [0, 10])
@@ -104,33 +87,3 @@ def test_everything_is_written(tmp_path):
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     for said in ("5.1×", "8.0×", "RankNet, one layer", "LambdaRank, two layers", "## Selected runs", "torch"):
         assert said in report
-
-
-def test_the_papers_slopes_stand_beside_the_papers_algorithms_alone():
-    """λ in near-linear time is another algorithm than the paper's V2, which sums over pairs."""
-    table = measure_speed(TINY).slopes()
-    rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("|")}
-    for layers in ("one layer", "two layers"):
-        assert rows[f"pair by pair (V1), {layers}"].endswith("| 1.943 |")
-        assert rows[f"factored (V2), {layers}"].endswith("| 1.185 |")
-        assert rows[f"{NEAR_LINEAR}, {layers}"].endswith("| – |")
-
-
-def test_one_part_alone(tmp_path):
-    command.main(["--quick", "--only", "speed", "--out", str(tmp_path)])
-    assert {p.name for p in tmp_path.iterdir()} == {"report.md", "figure_1.png"}
-
-
-def test_a_net_that_diverges_is_not_chosen():
-    data = command.cubic(Namespace(queries=20, seed=0))
-    parts = prepared(data, data.folds[0])
-    diverged = train(SYSTEMS[0], 1e38, parts, epochs=3, seed=0)
-    learnt = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
-    assert len(diverged.valid) < 3
-    assert learnt.figure > diverged.figure
-    assert learnt.valid[learnt.best_epoch - 1] == learnt.figure
-    again = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
-    assert again.valid == learnt.valid
-    q = data.parts["test"].queries
-    assert [data.parts[name].queries.n_queries for name in ("train", "vali", "test")] == [8, 4, 8]
-    assert NDCG(10)(learnt.test_scores, q) > NDCG(10)(np.zeros(q.n_documents), q)

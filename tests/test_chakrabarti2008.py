@@ -15,13 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from experiments.chakrabarti2008 import trainers
 from experiments.chakrabarti2008.combo import Combo
-from experiments.chakrabarti2008.cutting_plane import simplex_weights
 from experiments.chakrabarti2008.linear_ranker import LinearRanker
 from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.preparation import prepared
-from experiments.chakrabarti2008.results import QUICK_GRID, RANDOM
+from experiments.chakrabarti2008.results import RANDOM
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
-from experiments.chakrabarti2008.trainers import MCRANK, MEASURES
+from experiments.chakrabarti2008.trainers import MCRANK
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log
 
@@ -32,13 +31,10 @@ HINGES = [
     StructuredHinge(NDCG(3)),
     StructuredHinge(NDCG(), clip=2),
     StructuredHinge(NDCG(1)),
-    StructuredHinge(NDCG(5)),
     StructuredHinge(NDCG(10)),  # beyond every list here
     StructuredHinge(NDCG(3), clip=False),
     StructuredHinge(MRR()),
-    StructuredHinge(MRR(3)),
     StructuredHinge(MRR(1), feature_map="mrr"),
-    StructuredHinge(MRR(10)),
     StructuredHinge(MRR(), feature_map="po"),
     StructuredHinge(MRR(2), feature_map="po"),
     StructuredHinge(NDCG(), feature_map="dorm"),
@@ -248,18 +244,6 @@ def test_pairwise_hinge(grades):
             assert_allclose(hess[rows], expected[2])
 
 
-@pytest.mark.parametrize("hinge", [StructuredHinge(NDCG(10)), StructuredHinge(NDCG(), "dorm")], ids=repr)
-@pytest.mark.parametrize("grade", [2, 0.5])
-def test_grades_that_are_not_binary(hinge, grade):
-    q = Queries([0, 1, grade], sizes=[3])
-    for call in (hinge.gradient, hinge.per_query, Combo((hinge,)).gradient):
-        with pytest.raises(
-            ValueError, match=rf"relevance\[2\] is {grade:g}: .* has no threshold; give binary"
-        ):
-            call([0, 0, 0], q)
-    StructuredHinge(MAP()).gradient([0, 0, 0], q)
-
-
 def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
     q = Queries([0, 0, 1, 1, 1, 0], sizes=[2, 2, 2])
     with pytest.warns(UserWarning, match="2 of 3 queries have not both") as said:
@@ -282,41 +266,20 @@ def binary(part):
 
 
 @pytest.mark.filterwarnings("ignore:.*queries have not both")
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost", "linear"])
-@pytest.mark.parametrize(
-    "hinge",
-    [
-        StructuredHinge(AUC()),
-        StructuredHinge(MAP()),
-        StructuredHinge(NDCG(10)),
-        StructuredHinge(NDCG(10), clip=False),
-        StructuredHinge(MRR(10)),
-        StructuredHinge(NDCG(10), feature_map="dorm"),
-        Combo((StructuredHinge(MAP()), StructuredHinge(NDCG(10)), StructuredHinge(MRR(10)))),
-        PairwiseHinge(),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("hinge", [StructuredHinge(MAP()), Combo(PARTS), PairwiseHinge()], ids=repr)
 def test_beats_random_order_on_held_out_data(engine, hinge):
     q, test = binary(TRAIN), binary(TEST)
     if engine == "lightgbm":
         data = lgb.Dataset(TRAIN.features, q.relevance, group=q.sizes)
         params = {"objective": hinge, "verbose": -1, "num_leaves": 7, "num_threads": 1}
         scores = lgb.train(params, data, 20).predict(TEST.features)
-    elif engine == "xgboost":
+    else:
         data = xgb.DMatrix(TRAIN.features, q.relevance, group=q.sizes)
         params = {"objective": "rank:ndcg", "nthread": 1, "max_depth": 3, "eta": 0.3}
         scores = xgb.train(params, data, 20, obj=hinge).predict(xgb.DMatrix(TEST.features))
-    else:
-        unit = TRAIN.features.std(axis=0)
-        ranker = LinearRanker(hinge, C=1.0, epsilon=1e-2).fit(
-            TRAIN.features / unit, q.relevance, q.query_of_row
-        )
-        scores = ranker.predict(TEST.features / unit)
     rng = np.random.default_rng(0)
-    for measure in (NDCG(10), MAP()):
-        chance = max(measure(rng.random(scores.size), test) for _ in range(20))
-        assert measure(scores, test) > chance + 0.1
+    assert MAP()(scores, test) > max(MAP()(rng.random(scores.size), test) for _ in range(20)) + 0.1
 
 
 # As a support vector machine.
@@ -334,26 +297,26 @@ def random_rows(seed=0, sizes=(12, 8, 10, 3), features=4):
     return X, y, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def pairs_program(X, y, qid, C, weigh, margin, pull):
-    """½‖w‖² + C Σ_p weight_p max(0, margin − pull w·(x_i − x_j)) over all pairs, with a slack each, by clarabel."""
+def auc_program(X, y, qid, C):
+    """½‖w‖² + C Σ_q Σ_p max(0, 1 − 2 w·(x_i − x_j)) / n_p over the n_p pairs of each query, by clarabel."""
     differences, weights = [], []
     for query in np.unique(qid):
         rows = np.flatnonzero(qid == query)
         found = [X[i] - X[j] for i in rows for j in rows if y[i] > y[j]]
         differences += found
-        weights += [weigh(found)] * len(found)
+        weights += [1 / len(found)] * len(found)
     D, n, d = np.array(differences), len(differences), X.shape[1]
     P = sparse.block_diag([sparse.eye(d), sparse.csc_matrix((n, n))], format="csc")
     A = sparse.vstack(
         [
-            sparse.hstack([-pull * D, -sparse.eye(n)]),
+            sparse.hstack([-2 * D, -sparse.eye(n)]),
             sparse.hstack([sparse.csc_matrix((n, d)), -sparse.eye(n)]),
         ],
         format="csc",
     )
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    b = np.concatenate([np.full(n, -margin), np.zeros(n)])
+    b = np.concatenate([np.full(n, -1.0), np.zeros(n)])
     c = np.concatenate([np.zeros(d), C * np.array(weights)])
     found = clarabel.DefaultSolver(P, c, A, b, [clarabel.NonnegativeConeT(2 * n)], settings).solve()
     return np.array(found.x)[:d], found.obj_val
@@ -364,16 +327,7 @@ def test_auc_against_a_direct_solve(C):
     """SVM-AUC is Σ over pairs of max(0, 1 − 2 w·(x_g − x_b)) / n⁺n⁻, one slack a pair."""
     X, y, qid = random_rows()
     ranker = LinearRanker(StructuredHinge(AUC()), C=C, epsilon=1e-6).fit(X, y, qid)
-    w, lowest = pairs_program(X, y, qid, C / 4, lambda pairs: 1 / len(pairs), 1.0, 2.0)
-    assert ranker.objective_value_ == pytest.approx(lowest, rel=1e-4)
-    assert_allclose(ranker.coef_, w, atol=5e-3)
-
-
-def test_pairs_against_a_direct_solve():
-    X, y, qid = random_rows()
-    y = y + (X[:, 0] > 0.7)  # three grades
-    ranker = LinearRanker(PairwiseHinge(), C=3.0, epsilon=1e-5).fit(X, y, qid)
-    w, lowest = pairs_program(X, y, qid, 3.0 / 4, lambda pairs: 1, 1.0, 1.0)
+    w, lowest = auc_program(X, y, qid, C / 4)
     assert ranker.objective_value_ == pytest.approx(lowest, rel=1e-4)
     assert_allclose(ranker.coef_, w, atol=5e-3)
 
@@ -401,13 +355,6 @@ def test_too_few_cuts_are_told():
         LinearRanker(StructuredHinge(MAP()), C=100.0, max_iter=3).fit(*random_rows())
 
 
-def test_quadratic_program():
-    """max v·β − ½ βᵀGβ: the constraint binds, or it does not."""
-    assert_allclose(simplex_weights(np.eye(2), np.array([0.2, 0.1])), [0.2, 0.1], atol=1e-6)
-    assert_allclose(simplex_weights(np.eye(2), np.array([2.0, 1.8])), [0.6, 0.4], atol=1e-6)
-    assert_allclose(simplex_weights(np.zeros((2, 2)), np.array([1.0, 2.0])), [0.0, 1.0], atol=1e-6)
-
-
 # The report.
 
 
@@ -422,26 +369,6 @@ def test_everything_is_written(results, out):
     report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Figure 9", "## What holds here", *trainers.HINGES, MCRANK, RANDOM):
         assert said in report
-
-
-@pytest.mark.slow
-def test_every_rule_beats_random_order(results):
-    for name in (*trainers.HINGES, MCRANK):
-        for measure in MEASURES:
-            mean = results.figures[name][measure].mean()
-            assert mean > results.figures[RANDOM][measure].mean(), (name, measure)
-
-
-@pytest.mark.slow
-def test_selection_is_by_validation_alone(results):
-    (fold,) = results.data.folds
-    q = results.data.joined(fold.valid).queries
-    for name in trainers.HINGES:
-        runs = results.runs[name, fold.name]
-        assert [run.C for run in runs] == list(QUICK_GRID)
-        best = max(np.mean([m(run.valid, q) for m in MEASURES]) for run in runs)
-        assert np.mean([m(results.selected(name, fold).valid, q) for m in MEASURES]) == best
-        assert all(run.slack <= run.slack_at_0 + 0.01 for run in runs)
 
 
 @pytest.mark.slow

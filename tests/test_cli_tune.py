@@ -99,7 +99,6 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     try:
         while kept(study) < 3 and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.05)
-        time.sleep(0.2)  # Optuna's lock of the file may be lost to a signal just then
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=600)[1]
     finally:

@@ -83,24 +83,6 @@ def test_a_query_of_which_nothing_was_shown_and_named_positions():
     assert ClickDCG(1, side)([0.0, 1.0], q) == 2
 
 
-def test_doubly_robust_equals_ips_where_nothing_is_clipped_or_left_out():
-    rng = np.random.default_rng(0)
-    position = np.tile([1, 2, 3, 4], 5)
-    clicks, rate = (rng.random(20) < 0.5).astype(float), rng.random(20)
-    q = Queries(np.zeros(20), [4] * 5, clicks=clicks, rate=rate, position=position)
-    scores = rng.random(20)
-    ips, dr = ClickDCG(propensities=CURVE), ClickDCG(propensities=CURVE, estimator="dr", model="rate")
-    np.testing.assert_allclose(ips.per_query(scores, q), dr.per_query(scores, q), rtol=1e-12)
-    share = ClickDCG(propensities=CURVE, estimator="snips")
-    assert 0 < share(scores, q) < 1
-    assert share(scores, q) == pytest.approx(
-        ips(scores, q) / np.sum(clicks / np.take(CURVE.values, position - 1)) * 5
-    )
-    none = Queries(np.zeros(4), [4], clicks=np.zeros(4), position=[1, 2, 3, 4])
-    assert np.isnan(ClickDCG(propensities=CURVE, estimator="snips", empty=NAN)(np.arange(4.0), none))
-    assert ips(np.arange(4.0), none) == 0
-
-
 # Simulated users: the truth is known.
 
 ETA, SESSIONS, K = 1.0, 40, 8
@@ -159,71 +141,34 @@ def test_unbiased_within_its_interval_while_raw_clicks_are_not():
     assert raw.high < gain
 
 
-def test_clipping_and_predictions_lower_the_variance():
-    """Over many logs of the same lists: clipping lowers variance and adds bias, of which a prediction removes most."""
-    curve = Propensities.power(ETA, K)
-    measures = {
-        "ips": ClickDCG(propensities=curve),
-        "clipped": ClickDCG(propensities=curve, clip=2),
-        "dr": ClickDCG(propensities=curve, clip=2, estimator="dr", model="model"),
-        "snips": ClickDCG(propensities=curve, estimator="snips"),
-    }
-    errors = {name: [] for name in measures}
-    for users in range(30):
-        sessions, _, better = simulated(1, users)
-        truth = true_value(better, sessions)
-        whole = sessions.labels["truth"].astype(float).sum() / sessions.n_queries
-        for name, measure in measures.items():
-            errors[name].append(measure(better, sessions) * (whole if name == "snips" else 1) / truth - 1)
-    spread = {name: np.std(e) for name, e in errors.items()}
-    bias = {name: abs(np.mean(e)) for name, e in errors.items()}
-    assert spread["dr"] == pytest.approx(spread["clipped"], rel=1e-4)
-    assert spread["clipped"] < 0.8 * spread["ips"]
-    assert spread["snips"] < spread["ips"]
-    assert bias["clipped"] > 0.2
-    assert bias["dr"] < bias["clipped"] / 5
-    assert bias["ips"] < 3 * spread["ips"] / np.sqrt(30)
+def measured(clicks=(0, 1), rate=(0.5, 0.5), position=None, **arguments):
+    q = Queries([0, 0], sizes=[2], clicks=clicks, rate=rate, position=position)
+    return ClickDCG(propensities=CURVE, **arguments)([1.0, 0.0], q)
 
 
-@pytest.mark.parametrize(
-    ("error", "message", "arguments"),
-    [
-        (TypeError, r"propensities is \(1.0,\): give Propensities", {"propensities": [1.0]}),
-        (ValueError, "estimator is 'ipw': give one of ips, snips, dr", {"estimator": "ipw"}),
-        (ValueError, "estimator='dr' needs the label source", {"estimator": "dr"}),
-        (ValueError, "the others take none", {"model": "rate"}),
-        (ValueError, "clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
-        (ValueError, "clip is nan", {"clip": NAN}),
-        (TypeError, "clip is 'much'", {"clip": "much"}),
-    ],
-)
-def test_wrong_arguments(error, message, arguments):
-    with pytest.raises(error, match=message) as raised:
-        ClickDCG(**arguments)
-    assert "\n" not in str(raised.value)
+DR = {"estimator": "dr", "model": "rate", "position": [1, 2]}
 
 
 @pytest.mark.parametrize(
     ("message", "given"),
     [
+        ("estimator is 'ipw': give one of ips, snips, dr", {"estimator": "ipw"}),
+        ("estimator='dr' needs the label source", {"estimator": "dr"}),
+        ("the others take none", {"model": "rate"}),
+        ("clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
+        ("clip is 'much'", {"clip": "much"}),
         ("no positions here: give the rank", {}),
         ("position 9 is past the curve, whose last position is 4", {"position": [9, 1]}),
         (r"clicks\[1\] is 1: the row was not shown, so it cannot have been clicked", {"position": [1, None]}),
         ("positions are categories", {"position": ["top", "side"]}),
+        (r"rate\[1\] is nan: predictions are probabilities of a click", DR | {"rate": [0.5, NAN]}),
+        (r"rate\[1\] is 1.5: predictions are probabilities of a click", DR | {"rate": [0.5, 1.5]}),
     ],
 )
-def test_wrong_positions(message, given):
-    q = Queries([0, 0], sizes=[2], clicks=[0, 1], **given)
-    with pytest.raises(ValueError, match=message) as raised:
-        ClickDCG(propensities=CURVE)([1.0, 0.0], q)
+def test_what_cannot_be_measured(message, given):
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        measured(**given)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("rate", [[0.5, NAN], [0.5, 1.5]])
-def test_wrong_predictions(rate):
-    q = Queries([0, 0], sizes=[2], clicks=[0, 1], rate=rate, position=[1, 2])
-    with pytest.raises(ValueError, match=r"rate\[1\] is .*: predictions are probabilities of a click"):
-        ClickDCG(propensities=CURVE, estimator="dr", model="rate")([1.0, 0.0], q)
 
 
 @BOTH
@@ -233,10 +178,9 @@ def test_a_measure_of_every_round(engine):
     clicks, position = (rng.random(200) < X[:, 0] / 2).astype(float), np.tile([1, 2, 3, 4], 50)
     measure = ClickDCG(3, CURVE)
     package = on_lightgbm if engine == "lightgbm" else on_xgboost
-    make = on_lightgbm.dataset if engine == "lightgbm" else on_xgboost.dataset
 
     def data(**more):
-        return make(X, clicks, group=sizes, sources={"clicks": clicks}, **more)
+        return package.dataset(X, clicks, group=sizes, sources={"clicks": clicks}, **more)
 
     def train(data, valid):
         if engine == "lightgbm":

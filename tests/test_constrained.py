@@ -19,8 +19,6 @@ from lambdaboost import (
     Scorecard,
     SigmoidLocal,
 )
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.datasets import web_search_log
 from lambdaboost.traps import refuse_sums_over_all
 
@@ -81,17 +79,6 @@ def test_what_parts_are_flows_through():
 
 
 # The reference.
-
-
-def test_rankers_train_it():
-    import pandas as pd
-
-    frame = pd.DataFrame(X).add_prefix("f").assign(qid=Q.query_of_row, clicks=Q.labels["clicks"])
-    more = {"objective": KEPT, "sources": ["clicks"], "n_estimators": 6}
-    ranker = lb_lightgbm.LambdaRanker(**more, verbose=-1, n_jobs=1).fit(frame, Q.relevance)
-    assert ranker.objective_ == KEPT and ranker.booster_.num_trees() == 6
-    other = lb_xgboost.LambdaRanker(**more, n_jobs=1).fit(frame, Q.relevance)
-    assert other.get_booster().num_boosted_rounds() == 6
 
 
 def test_stock_engines_take_a_reference():

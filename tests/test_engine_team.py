@@ -183,42 +183,6 @@ print(json.dumps([
 
 
 @ENGINE
-def test_nothing_is_left_behind(engine):
-    """The engine's threads enter Python as guests: no thread state stays, and OpenMP's settings are as before."""
-    code = """
-from threadpoolctl import threadpool_info
-
-python = ctypes.pythonapi
-python.PyInterpreterState_Get.restype = python.PyInterpreterState_ThreadHead.restype = ctypes.c_void_p
-python.PyThreadState_Next.restype = ctypes.c_void_p
-
-
-def states():
-    state, n = python.PyInterpreterState_ThreadHead(ctypes.c_void_p(python.PyInterpreterState_Get())), 0
-    while state:
-        state, n = python.PyThreadState_Next(ctypes.c_void_p(state)), n + 1
-    return n
-
-
-def openmp():
-    paths = [one["filepath"] for one in threadpool_info() if one["user_api"] == "openmp"]
-    return {path: ctypes.CDLL(path).omp_get_max_threads() for path in paths}
-
-
-def os_threads():
-    return len(os.listdir("/proc/self/task"))
-
-
-train(LambdaRank(), 2, num_threads=2)
-before = [states(), os_threads(), openmp()]
-train(LambdaRank(), 30, measure=NDCG(3), num_threads=2)
-print(json.dumps([before, [states(), os_threads(), openmp()], threading.active_count()]))
-"""
-    before, after, known = ran(engine, code)
-    assert after == before and known == 1
-
-
-@ENGINE
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_uses_the_pool(engine):
     """OpenMP's threads are gone there: a gradient of a booster that the parent trained would wait for ever."""

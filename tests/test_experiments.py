@@ -11,8 +11,7 @@ pytest.importorskip("matplotlib")
 
 from experiments.common.clicks import Clicks
 from experiments.common.data import read_folder
-from experiments.common.verdicts import cell as cell_of
-from experiments.common.verdicts import compared, of_p_alone, unchanged, verdict
+from experiments.common.verdicts import compared, unchanged, verdict
 from experiments.svore2011.__main__ import main
 from lambdaboost import NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log, write_letor
@@ -105,37 +104,10 @@ def test_wrong_folders(tmp_path, capsys):
     write_parts(empty, FIVE[:4])
     assert "S1.txt, S2.txt, S3.txt, S4.txt: expected" in told(empty, *out)
     write_parts(empty, FIVE)
-    (empty / "S1.txt.xz").write_bytes(b"")
-    assert "has S1.txt and S1.txt.xz: keep one of them" in told(empty, *out)
-    (empty / "S1.txt.xz").unlink()
-    (tmp_path / "a_file").write_text("")
-    assert "a_file" in told(empty, "--out", str(tmp_path / "a_file"))
-    assert "synthetic data brings its own clicks" in told("synthetic", "--clicks", "url=3", *out)
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     write_parts(nothing, ONE_FOLD, relevant=False)
     assert "no training query of the one fold has a relevant document" in told(nothing, *out)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--clicks", "135"], "--clicks '135': expected NAME=COLUMN"),
-        (["--clicks", "url=3:cubed"], "SCALE one of rate, percent, unit"),
-        (["--clicks", "url=17"], "has no column 17, only 1 to 16"),
-        (["--drop", "x"], "--drop 'x': expected column numbers"),
-        (["--clicks", "url=3", "--drop", "3"], "give each name and each column once"),
-        (["--clicks", "url=3", "--clicks", "url=4"], "give each name and each column once"),
-        (["--drop", ",".join(map(str, range(1, 17)))], "leave no feature"),
-        (["--rounds", "0"], "argument --rounds: is 0: give a whole number ≥ 1"),
-    ],
-    ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
-)
-def test_wrong_options_are_told_before_anything_runs(options, told, five, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert told in refused(capsys, str(five), "--out", str(out), *options)
-    assert not out.exists()
 
 
 @pytest.mark.slow
@@ -174,11 +146,6 @@ def changed(*gains):
             "no, 4 of 10 differ (4 better)",
         ),
         (
-            [-1] * 2 + [0.01] * 8,
-            "worse at 2 of 10, no significant difference elsewhere",
-            "no, 2 of 10 differ (2 worse)",
-        ),
-        (
             [1, -1] + [0.0] * 8,
             "better at 1 of 10, worse at 1 of 10, no significant difference elsewhere",
             "no, 2 of 10 differ (1 better, 1 worse)",
@@ -189,16 +156,11 @@ def changed(*gains):
             "no significant difference anywhere",
         ),
     ],
-    ids=["better", "worse", "better in part", "worse in part", "mixed", "level"],
+    ids=["better", "worse", "better in part", "mixed", "level"],
 )
 def test_verdicts(gains, said, equal):
     assert verdict(changed(*gains)) == said
     assert unchanged(changed(*gains)) == equal
-
-
-def test_one_comparison_is_not_counted():
-    assert verdict([of_p_alone(0.1, 0.2)]) == "no significant difference"
-    assert verdict([of_p_alone(0.1, 0.01)]) == "yes"
 
 
 def test_ten_cutoffs_are_corrected_for_their_number():
@@ -206,11 +168,3 @@ def test_ten_cutoffs_are_corrected_for_their_number():
     found = changed(*[0.165] * 10)
     assert all(0.005 < d.p < 0.05 for d in found)
     assert verdict(found) == "no significant difference, higher at 10 of 10"
-
-
-def test_marks_are_those_of_the_verdict():
-    for change, gain in zip(changed(1, -1, *[0.01] * 8), (1, -1, *[0] * 8), strict=True):
-        cell = cell_of(change)
-        assert cell.startswith("**▲ ") == (gain > 0)
-        assert cell.startswith("▼ ") == (gain < 0)
-        assert f"{50 + (gain or 0.01):.2f}" in cell

@@ -2,11 +2,10 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from lambdaboost import GradientStep, LambdaRank, Queries, iteration_dependent, lightgbm, xgboost
-from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm, xgboost
+from lambdaboost.datasets import web_search_log
 from lambdaboost.traps import GRADIENT_LEAF, min_leaf_size
 
 
@@ -61,12 +60,3 @@ def test_xgboost(log):
     assert least(GradientStep(LambdaRank())) == 100
     assert least(GradientStep(LambdaRank()), min_child_weight=7) == 7
     assert least(LambdaRank()) == 1
-
-
-def test_small_data_still_grow_trees():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    data = Collection(X, Queries((X[:, 0] > 0).astype(float), sizes=[20] * 10))
-    booster = lightgbm.boost(GradientStep(LambdaRank()), {}, 2, lightgbm.dataset(data))
-    assert lightgbm_leaf_counts(booster).min() >= 20
-    assert booster.num_trees() == 2

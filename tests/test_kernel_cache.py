@@ -113,12 +113,6 @@ def test_numba_cache_dir_goes_first(installed, tmp_path):
     assert ran(installed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[0] == "2.0 hit"
 
 
-def test_bounds_checks_have_a_cache_of_their_own(installed):
-    assert ran(installed)[0] == "2.0 miss"
-    assert ran(installed, NUMBA_BOUNDSCHECK="1")[0] == "2.0 miss"
-    assert ran(installed)[0] == ran(installed, NUMBA_BOUNDSCHECK="1")[0] == "2.0 hit"
-
-
 def read_only(folder):
     for path in [folder, *folder.rglob("*")]:
         path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
@@ -166,13 +160,6 @@ def test_a_platform_wheel_carries_kernels_for_other_processors(installed, about,
     assert ran(installed)[0] == "2.0 hit"
 
 
-def test_a_platform_wheel_of_other_sources_is_not_read(installed):
-    assert ran(installed)[0] == "2.0 miss"
-    carry(installed)
-    (installed / "objectives" / "inner.py").write_text(INNER.format(value=5.0), encoding="utf-8")
-    assert ran(installed)[0] == "6.0 miss"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_nothing_can_be_written(nowhere, tmp_path):
     """As nobody, in a container, without a home: it works."""
@@ -190,20 +177,6 @@ def test_a_cache_that_can_only_be_read_is_read(installed):
     read_only(installed)
     out, err = ran(installed, COMMAND, unprivileged(), HOME=str(installed))
     assert (out, err) == ("2.0 hit", "")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_home_is_used_where_the_package_cannot_be_written(nowhere, tmp_path):
-    cache = tmp_path / "home" / ".cache" / "lambdaboost"
-    assert ran(nowhere, before=unprivileged())[0] == "2.0 miss"
-    assert ran(nowhere, before=unprivileged())[0] == "2.0 hit"
-    assert kept_in(cache)
-
-
-def test_numba_cache_dir_that_cannot_be_made(installed, tmp_path):
-    (tmp_path / "file").touch()
-    out, err = ran(installed, COMMAND, NUMBA_CACHE_DIR=str(tmp_path / "file"))
-    assert (out, err) == ("2.0 miss", "")
 
 
 def test_a_kernel_of_a_notebook_or_of_the_prompt_works(installed):

@@ -5,17 +5,8 @@ import numpy as np
 import pytest
 from odd import SHARES
 
-from lambdaboost import (
-    NDCG,
-    ClickTier,
-    GradientStep,
-    LambdaRank,
-    Queries,
-    RankNet,
-    SigmoidLocal,
-)
+from lambdaboost import NDCG, ClickTier, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives.kernels import tree as _tree
-from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import pair_weights
 
 
@@ -92,15 +83,6 @@ def test_clicks(zeros, tree, monkeypatch):
     q = check(objective, rng.normal(size=700), monkeypatch, tree, np.zeros(700), clicks=clicks)
     levels = objective.rule.levels(q)
     assert _tree.worth_a_tree(q, levels, pair_weights(objective.metric, q)).all() == tree
-
-
-def test_the_switch_is_where_pairs_are_many():
-    rng = np.random.default_rng(4)
-    q = Queries(rng.choice(5, p=SHARES, size=12_200) * 1.0, sizes=[200, 12_000])
-    graded = levels_of(q, "relevance")
-    assert _tree.worth_a_tree(q, graded, pair_weights(NDCG(), q)).tolist() == [False, True]
-    cut = pair_weights(NDCG(k=10), q)
-    assert _tree.worth_a_tree(q, graded, cut).tolist() == [False, False]  # a cutoff leaves few pairs
 
 
 def test_a_list_of_a_million():

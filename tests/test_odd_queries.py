@@ -34,23 +34,6 @@ def test_lists_of_a_hundred_thousand(objective):
     assert checked.worst > 0  # there were pairs: sums in float32 and float64 differ in their last digits
 
 
-def test_the_queries_are_odd(thousand):
-    seen = dict.fromkeys(
-        ("tied", "1e6", "1e-30", "both", "no gain", "one grade", "some missing", "all missing"), 0
-    )
-    for s, labels in thousand:
-        l, tiny = labels["relevance"], ((s > 0) & (s < 1e-28)).any()
-        seen["tied"] += np.ptp(s) == 0
-        seen["1e6"] += (s >= 1e6).any()
-        seen["1e-30"] += tiny
-        seen["both"] += tiny and (s >= 1e6).any()
-        seen["no gain"] += (l == 0).all()
-        seen["one grade"] += (l == l[0]).all() and l[0] > 0
-        seen["some missing"] += np.isnan(l).any() and not np.isnan(l).all()
-        seen["all missing"] += np.isnan(l).all()
-    assert min(seen.values()) > 15, seen
-
-
 def test_a_query_in_the_right_order_by_far_is_not_blown_up():
     """λ of 1e-43 have no digits left in float32: dividing by their spread would make forces of the noise."""
     grades = np.array([2.0, 2, 1, 1, 0, 0])

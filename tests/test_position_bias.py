@@ -135,34 +135,6 @@ def test_the_connected_part_of_the_positions_is_used(more, left):
     assert curve.values[:2] == pytest.approx(whole.values) and set(curve.values[2:]) == {None}
 
 
-def test_a_rare_position_does_not_refuse_the_log():
-    """One query tells position 9, too few for an interval; the other positions are as before."""
-    log = log_of(1.0)
-    rare = ClickLog(
-        np.append(log.query, log.query[:2]), np.append(log.document, log.document[:2]),
-        np.append(log.position, [9, 9]), np.append(log.clicked, [True, False]),
-    )  # fmt: skip
-    with pytest.warns(UserWarning, match="^positions 7, 8, 9: left out"):
-        curve = intervention_harvesting(rare)
-    assert covered(curve, 1.0).sum() >= K - 1
-    longer = curve.extended()
-    assert len(longer) == 9
-    assert largest_error(Propensities(longer.values[:K]), 1.0) < 0.15
-
-
-def test_features_leave_out_positions_without_clicks():
-    log = log_of(1.0, 40)
-    few = log.take((log.position != 4) & ~((log.position == K) & log.clicked))
-    x = X[few.rows_of(Q.query_of_row, np.arange(Q.n_documents))]
-    with pytest.warns(UserWarning, match=f"^positions 4, {K}: left out"):
-        curve = regression_em(few, x)
-    assert curve.values[3] is curve.values[5] is None
-    known = [0, 1, 2, 4]
-    np.testing.assert_allclose(
-        np.take(curve.values, known).astype(float), 1 / (1 + np.array(known)), rtol=0.25
-    )
-
-
 def test_wrong_arguments():
     log = log_of(1.0, 5)
     with pytest.raises(ValueError, match=r"features has shape \(3, 1\), expected"):

@@ -4,8 +4,6 @@ Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.4. Where a test fails with
 `lambdaboost/_lightgbm.py` or `lambdaboost/_xgboost.py`, and raise the bound in pyproject.toml.
 """
 
-from pathlib import Path
-
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -17,12 +15,10 @@ from lambdaboost import _lightgbm as stock_lightgbm
 from lambdaboost import _xgboost as stock_xgboost
 from lambdaboost.callback import calling_booster
 
-ROOT = Path(__file__).parent.parent
 X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
 
 
 LIGHTGBM = {"verbosity": -1, "min_data_in_leaf": 2}
-XGBOOST = {"min_child_weight": 0, "base_score": 0.0, "nthread": 1}
 
 
 def test_boosters_are_told_apart():

@@ -44,12 +44,8 @@ def test_power_is_one_over_rank():
     [
         ([], ValueError, "^values has no propensity"),
         ([1, 0, 0.5], ValueError, r"^values\[1\] is 0: the propensity of position 2 must be above 0 and at most 1$"),
-        ([1.5], ValueError, r"^values\[0\] is 1.5"),
-        ([1, -0.5], ValueError, r"^values\[1\] is -0.5"),
         ([1, float("nan")], ValueError, r"^values\[1\] is nan"),
-        ([None, None], ValueError, "^values has no propensity"),
         ("0.5", TypeError, "^values must be numbers"),
-        (["a"], TypeError, "^values must be numbers"),
         ([[1.0]], TypeError, "^values must be numbers"),
     ],
 )  # fmt: skip
@@ -66,12 +62,8 @@ def test_long_curves_are_abridged():
     assert (
         repr(Propensities([0.5, 1], names=["a", "b"])) == "Propensities(values=(0.5, 1.0), names=('a', 'b'))"
     )
-    assert repr(ClickDCG(5, curve)) == f"ClickDCG(k=5, propensities={curve!r})"
-    for one in (
-        ClickDCG(5, curve),
-        ClickDCG(5, Propensities([1, None, 0.2], [1, None, 0.1], [1, None, 0.3])),
-    ):
-        assert parse(one.text) == one
+    one = ClickDCG(5, Propensities([1, None, 0.2], [1, None, 0.1], [1, None, 0.3]))
+    assert parse(one.text) == one
     objective = InversePropensity(LambdaRank(), curve, clip=20)
     assert len(repr(objective)) < 120
     assert objectives.parse(objective.text) == objective
@@ -112,22 +104,9 @@ def test_positions_of_a_power_curve_count_by_their_intervals():
     assert Propensities(value).extended(40).values[-1] > 1.3 * 40**-0.8
 
 
-def test_power_curves_that_cannot_be_fitted():
-    for curve, message in (
-        (Propensities([1, 0.5]), "the curve has 2 known positions, too few for a power curve"),
-        (Propensities([1, 0.5, 0.2], names=["a", "b", "c"]), "named positions, which have no order"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            curve.extended()
-    with pytest.raises(ValueError, match="n is 2, but the curve has 3 positions"):
-        CURVE.extended(2)
-
-
 def test_wrong_intervals_and_names():
     with pytest.raises(ValueError, match="give both ends"):
         Propensities([1, 0.5], low=[1, 0.4])
-    with pytest.raises(ValueError, match="1 and 2 ends, values has 2"):
-        Propensities([1, 0.5], [1], [1, 0.6])
     with pytest.raises(ValueError, match=r"low\[1\] is 0.6 and high\[1\] 0.4"):
         Propensities([1, 0.5], [1, 0.6], [1, 0.4])
     with pytest.raises(ValueError, match="names has 1 different names, but there are 2 values"):
@@ -194,9 +173,6 @@ def test_saved_and_loaded(tmp_path):
         assert Propensities.load(curve.save(tmp_path / "curve.json")) == curve
     (tmp_path / "wrong.json").write_text('{"values": [2.0]}', encoding="utf-8")
     with pytest.raises(ValueError, match=r"wrong.json is not a saved curve .* values\[0\] is 2"):
-        Propensities.load(tmp_path / "wrong.json")
-    (tmp_path / "wrong.json").write_text("[1.0]", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"wrong\.json is not a saved curve"):
         Propensities.load(tmp_path / "wrong.json")
 
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from lambdaboost._threads import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED
-from lambdaboost.evaluation.rankings import ranked, ranking, retrieved
+from lambdaboost.evaluation.rankings import ranked, ranking
 
 SIZES = [1, 2, 3, 4, 5, 16, LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 100, 1000, 3000]
 
@@ -48,12 +48,6 @@ def test_ties_of_few_scores_stay_in_order_whatever_the_rounding():
     assert_array_equal(found, np.concatenate(orders))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_ranked_values(dtype):
-    scores, q = np.array([0.5, -np.inf, 2.0, 0.5]), Queries([0] * 4, sizes=[4])
-    assert_array_equal(ranked(np.array([1, 2, 3, 4], dtype), scores, q), [3, 1, 4, 2])
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("n_queries", [1, LANES - 1, LANES, 5 * LANES + 1])
 @pytest.mark.parametrize("kind", SCORES)
@@ -66,11 +60,3 @@ def test_short_lists_beside_long_ones_rank_as_alone(kind, n_queries, threads):
         found = ranked(np.arange(q.n_documents, dtype=float), np.concatenate(scores), q)
     expected = [start + definition(s) for start, s in zip(q.offsets, scores, strict=False)]
     assert_array_equal(found, np.concatenate(expected))
-
-
-def test_retrieved():
-    values = np.array([1, 2], dtype=np.float32)
-    assert retrieved(values, np.array([0.0, 1.0]), np.nan) is values
-    masked = retrieved(values, np.array([0.0, -np.inf]), np.nan)
-    assert masked.dtype == np.float32
-    assert_array_equal(masked, np.array([1, np.nan], dtype=np.float32))

@@ -5,13 +5,12 @@ import inspect
 import json
 import os
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import file_size
 import numpy as np
 import pytest
+from command import call
 
 from lambdaboost import CNDCG, MAP, NDCG, Queries, Spearman, graded
 from lambdaboost.cli.run import run
@@ -24,7 +23,6 @@ pytest.importorskip("matplotlib")
 LOG = web_search_log(queries=30, documents=20, features=16, seed=2)
 Q = LOG.queries
 VOID = {"meta", "link", "br"}
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def drawn(noise=1.0, q=Q, seed=0):
@@ -197,14 +195,6 @@ def test_the_same_bytes_again_and_weights(tmp_path, monkeypatch):
     assert "0 to 9; 1 of weight 0, not counted" in page.texts and "1970-01-01 00:00 UTC" in text
 
 
-def test_many_queries_make_no_large_page(tmp_path):
-    rng = np.random.default_rng(0)
-    q = Queries(rng.integers(0, 3, 20_000), sizes=[5] * 4000)
-    path = report(tmp_path / "page", {"a": drawn(q=q), "b": drawn(q=q, seed=1)}, q, NDCG(3))
-    assert path.stat().st_size < 70_000
-    checked(path)
-
-
 def test_without_matplotlib_the_tables_stand(tmp_path, monkeypatch):
     monkeypatch.setattr(charts, "has_matplotlib", lambda: False)
     text, page = checked(report(tmp_path / "page", BOTH, Q))
@@ -283,20 +273,7 @@ def test_hostile_text_in_every_field(tmp_path, kind):
     assert len(str(error.value)) < 600 and not CONTROLS.search(str(error.value))
 
 
-def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
-    q = Queries(Q.relevance, sizes=Q.sizes, clicks=Q.labels["clicks"], views=np.full(Q.n_documents, 7.0))
-    text, _ = checked(report(tmp_path / "page", {"a": drawn(q=q), "b": drawn(q=q, seed=1)}, q))
-    assert "CNDCG(k=10)" in text and "source='views'" not in html.unescape(text) and "Labels views" in text
-
-
 # The commands
-
-
-def call(capsys, *args):
-    capsys.readouterr()
-    code = run([str(a) for a in args])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.fixture(scope="module")
@@ -338,18 +315,8 @@ def test_report_command(capsys, folder, tmp_path):
         "CNDCG(k=10)",
     ):
         assert expected in shown, expected
-    assert about["history"]["valid"]["NDCG(k=10)"][-1] == pytest.approx(
-        about["measures"]["valid"]["NDCG(k=10)"], abs=0.1
-    )
-
-
-def test_report_of_models_agrees_with_evaluate(capsys, folder, tmp_path):
-    model, test, out = folder / "lightgbm.model", folder / "test.txt", tmp_path / "page"
-    assert call(capsys, "report", test, "--model", model, "--measure", "NDCG(k=3)", "--out", out)[0] == 0
-    figures = json.loads(
-        call(capsys, "evaluate", test, "--model", model, "--measure", "NDCG(k=3)", "--json")[1]
-    )
-    assert f"<td>{100 * figures['measures']['NDCG(k=3)']:.2f}</td>" in out.read_text(encoding="utf-8")
+    evaluated = call(capsys, "evaluate", folder / "test.txt", "--model", folder / "lightgbm.model", "--json")
+    assert f"<td>{100 * json.loads(evaluated[1])['measures']['NDCG(k=10)']:.2f}</td>" in text
 
 
 def test_mistakes_of_the_command(capsys, folder, tmp_path):
@@ -380,36 +347,3 @@ def test_demo_ends_in_a_page_here(capsys, tmp_path, monkeypatch):
     text, _ = checked(tmp_path / "lambdaboost-report.html")
     assert "lambdaboost demo, lightgbm" in text and "Learning curves" in headings(text)
     assert "report " in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
-@pytest.mark.parametrize("width", [1200, 500])
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_a_browser_shows_it(tmp_path, width, scheme):
-    path = report(tmp_path / "page.html", BOTH, Q)
-    (tmp_path / "profile").mkdir()
-    shot = tmp_path / "page.png"
-    subprocess.run(
-        [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-            *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-            f"--blink-settings=preferredColorScheme={('dark', 'light').index(scheme)}",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            f"--window-size={width},2000",
-            f"--screenshot={shot}",
-            path.as_uri(),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
-    from matplotlib.image import imread
-
-    pixels = imread(shot)[..., :3]
-    assert pixels.shape[:2] == (2000, width)
-    # Dark text on white or the reverse, and every colour of the pictures' first two curves.
-    page, blue = (0.15, "2F92DD") if scheme == "dark" else (1.0, "0072B2")
-    assert np.abs(pixels[0, 0] - page).max() < 0.1 and pixels.min() < 0.15 and pixels.max() > 0.85
-    for colour in (blue, "D55E00"):
-        rgb = np.array([int(colour[i : i + 2], 16) for i in (0, 2, 4)]) / 255
-        assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 50

@@ -1,8 +1,5 @@
 """The boosting round that an objective sees: right however often an engine or a wrapper asks for the gradient."""
 
-import copy
-import pickle
-
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -153,22 +150,6 @@ def test_a_round_that_failed_is_computed_again(engine):
         update(objective)
     update(objective)
     assert seen == [0, 1, 1]
-
-
-def test_boosters_stay_free_of_marks():
-    """Counting neither keeps a booster alive nor gets into its pickles and copies."""
-    import gc
-    import weakref
-
-    _, objective = scheduled()
-    booster, update = updates("lightgbm")
-    update(objective)
-    copy.deepcopy(booster), pickle.loads(pickle.dumps(booster))
-    assert not any("lambdaboost" in name for name in vars(booster))
-    alive = weakref.ref(booster)
-    del booster, update
-    gc.collect()
-    assert alive() is None
 
 
 @ENGINES

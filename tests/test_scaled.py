@@ -1,10 +1,7 @@
 """`Scaled`: weights of λ that have one norm, and the measures of objectives that are summed."""
 
-import lightgbm as lgb
-import naive
 import numpy as np
 import pytest
-import xgboost as xgb
 from test_several_goals import TWO, queries
 
 from lambdaboost import (
@@ -72,18 +69,6 @@ def test_scaling_an_objective_changes_nothing(weights):
 
 
 @EACH
-def test_weights_of_documents_count_in_the_norms(weights):
-    """A query of weight 0 has no part in the weights."""
-    scores, q = queries()
-    q = Queries(q.relevance, q.sizes, weight=[2.0, 0.0, 1.0], clicks=q.labels["clicks"])
-    parts = [tuple(f.astype(float) for f in part.lambdas(scores, q, 3)) for part in TWO]
-    lam, mu = naive.combine(parts, np.array(Scorecard(TWO, weights).weights_at(3)), q.weight)
-    grad, hess = Scorecard(TWO, weights).gradient(scores, q, 3)
-    np.testing.assert_allclose(grad, -lam * q.weight, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(hess, mu * q.weight, rtol=1e-5, atol=1e-7)
-
-
-@EACH
 def test_an_objective_without_force_has_no_share(weights):
     scores, q = queries()
     grad, _ = Scorecard(TWO, weights).gradient(scores, Queries(q.relevance, q.sizes, clicks=0 * scores), 3)
@@ -114,15 +99,3 @@ def test_the_measure_of_an_objective():
     for none in (ListNet(), Blend(*TWO, 0.1), Scorecard(TWO, (1, 1)), GradientStep(Blend(*TWO, 0.1))):
         with pytest.raises(TypeError, match=r"raises no single measure.*such as LambdaRank\(NDCG\(k=10\)\)"):
             _ = none.measure
-
-
-def test_stock_engines_train():
-    scores, q = queries()
-    objective = Scorecard((LambdaRank(), LambdaRank(NDCG(k=3))), HALVES)
-    X = np.column_stack([scores, q.relevance + scores])
-    data = lgb.Dataset(X, q.relevance, group=q.sizes)
-    params = {"objective": objective, "metric": "None", "verbose": -1, "min_data_in_leaf": 5}
-    assert lgb.train(params, data, 2).num_trees() == 2
-    matrix = xgb.DMatrix(X, q.relevance, group=q.sizes)
-    stock = {"objective": "rank:ndcg", "base_score": 0, "disable_default_eval_metric": True}
-    assert xgb.train(stock, matrix, 2, obj=objective).num_boosted_rounds() == 2

@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
 
-from lambdaboost import Blend, Constant, Exponential, LambdaRank, Linear, Queries, RankNet
+from lambdaboost import Constant, Exponential, Linear
 
 ROUNDS = range(1200)
 
@@ -55,22 +54,3 @@ def test_exponential_is_the_recursion(start, rate):
         before = schedule(m)
     last = next(m for m in ROUNDS if exponential(start, rate, m) >= 1.0)
     assert schedule(last) == 1.0 and (last == 0 or schedule(last - 1) < 1.0)
-
-
-@pytest.mark.parametrize(
-    "schedule",
-    [Constant(0.4), Linear(0.1, 0.25), Exponential(0.2, 1.0), lambda m: m / 10],
-    ids=["constant", "linear", "exponential", "a function"],
-)
-def test_a_blend_has_the_weight_of_its_round(schedule):
-    """(1 − w)·first + w·second at every round, also where the weight is clipped."""
-    rng = np.random.default_rng(0)
-    q, scores = Queries(rng.integers(0, 4, 40), sizes=[10] * 4), rng.normal(size=40)
-    first, second = (rule.gradient(scores, q) for rule in (LambdaRank(), RankNet()))
-    for m in range(6):
-        w = schedule(m)
-        found = Blend(LambdaRank(), RankNet(), schedule).gradient(scores, q, m)
-        for blended, one, other in zip(found, first, second, strict=True):
-            np.testing.assert_allclose(
-                blended, (1 - w) * one + w * other, atol=1e-6 * np.abs(one + other).max()
-            )

@@ -6,7 +6,6 @@ import pytest
 from rules import RULES
 
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.objectives.kernels import dispatch
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
 BY_PAIRS = [
@@ -46,17 +45,6 @@ def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
         np.testing.assert_array_equal(t[rows], s)
 
 
-@pytest.mark.parametrize("scores", [[0, 1e3], [0, 0, 1e3], [-1e3, 0.5, 0], [0, 5, 1e17], [5e17, 0, 1]])
-def test_outliers_are_brought_near_and_stay_in_order(scores):
-    scores = np.array(scores)
-    q, found = Queries(np.arange(scores.size), sizes=[scores.size]), np.zeros(1, np.int8)
-    near, found = dispatch.clip_outliers(scores, q, found, RankNet().rule.loss)
-    assert found.tolist() == [dispatch.BY_LANES]
-    np.testing.assert_array_equal(np.argsort(near, kind="stable"), np.argsort(scores, kind="stable"))
-    assert np.unique(near).size == np.unique(scores).size
-    assert np.ptp(near) < 111
-
-
 def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     scores, q = drawn.make(8, SIZES * 20, 1.0)
     before = LambdaRank().gradient(scores, q)
@@ -66,15 +54,6 @@ def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     others = ~np.isin(q.query_of_row, [3, 50, 120])
     for b, a in zip(before, after, strict=True):
         np.testing.assert_array_equal(a[others], b[others])
-
-
-def test_a_weight_counts_and_no_gradient_is_minus_zero():
-    q = Queries([1, 0, 0, 0], sizes=[2, 2], weight=[2.0, 3.0])
-    grad, hess = LambdaRank().gradient(np.zeros(4), q)
-    alone, _ = LambdaRank().gradient(np.zeros(2), Queries([1, 0], sizes=[2]))
-    np.testing.assert_array_equal(grad, [2 * alone[0], 2 * alone[1], 0, 0])
-    assert not np.signbit(grad[2:]).any()
-    assert grad.dtype == hess.dtype == np.float32
 
 
 @pytest.mark.parametrize("n", [30, 130])

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 
 import drawn
@@ -16,27 +15,13 @@ from hypothesis import given, settings
 pytest.importorskip("matplotlib")
 
 from experiments.common.data import synthetic
-from experiments.common.verdicts import cell as cell_of
-from experiments.svore2011.__main__ import default_leaves
-from experiments.svore2011.figures import diagnose
 from experiments.svore2011.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
-from experiments.svore2011.mart import LARGEST_STEP, train_lightgbm, train_xgboost
+from experiments.svore2011.mart import train_lightgbm, train_xgboost
 from experiments.svore2011.protocol import run_protocol
 from experiments.svore2011.recorder import Recorder, agreement_column
-from experiments.svore2011.report import differences, findings, table_2, write_report
-from experiments.svore2011.settings import (
-    DESCENT,
-    LINEAR,
-    NATIVE,
-    NEWTON,
-    Grid,
-    Setting,
-    Trial,
-    graded_name,
-    systems,
-)
+from experiments.svore2011.report import write_report
+from experiments.svore2011.settings import NEWTON, Grid, Setting
 from experiments.svore2011.top_ranks import rank_changes, top_grades
-from experiments.svore2011.training import train_trials
 from lambdaboost import (
     CNDCG,
     NDCG,
@@ -45,10 +30,8 @@ from lambdaboost import (
     GradientStep,
     LambdaRank,
     Linear,
-    ListNet,
     Queries,
     RankNet,
-    Scaled,
     Scorecard,
     SigmoidLocal,
     graded,
@@ -68,13 +51,6 @@ def test_agreement_equals_the_reference(seed):
         same += [np.sign(a) == np.sign(b) or b == 0 for a, b in zip(one, two, strict=True)]
     assert lambda_agreement(LambdaRank(), ClickTier(), scores, q) == np.mean(same)
     assert 0.3 < np.mean(same) < 1
-
-
-def test_agreement_at_a_round():
-    q = Queries([1, 0], sizes=[2], clicks=[0.25, 0.5])
-    turning = Blend(LambdaRank(), LambdaRank(CNDCG()), Linear(0.0, 0.5))
-    agreements = [lambda_agreement(LambdaRank(), turning, [0.0, 0.0], q, m) for m in (0, 2)]
-    assert agreements == [1, 0]
 
 
 def shares_of(pair_lambda, scores, q, grades):
@@ -170,17 +146,6 @@ def test_shares_of_the_papers_example():
     )
 
 
-def test_no_shares_where_nothing_pulls():
-    assert np.isnan(lambda_share_by_grade(LambdaRank(), [1.0, 0.0], Queries([3, 3], sizes=[2]))).all()
-
-
-def test_top_grades_leave_out_what_is_not_graded():
-    nan = float("nan")
-    q = Queries([nan, 1, 0, nan, nan], sizes=[3, 2])
-    np.testing.assert_allclose(top_grades([3.0, 2.0, 1.0, 0.0, 0.0], q, k=2), [0, 1])
-    assert np.isnan(top_grades([0.0, 0.0], Queries([nan, nan], sizes=[2]))).all()
-
-
 @settings(deadline=None, max_examples=30)
 @given(case=drawn.query_sets())
 def test_top_grades_equal_the_reference(case):
@@ -213,14 +178,6 @@ def test_rank_changes_equal_the_reference(case):
 
 
 O = np.array([-300.0, -5.0, -0.5, 0.0, 0.5, 5.0, 30.0])
-
-
-@pytest.mark.parametrize(
-    "objective", [ListNet(), Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))], ids=repr
-)
-def test_what_is_no_sum_over_pairs(objective):
-    with pytest.raises(TypeError, match="not a plain sum over pairs"):
-        lambda_share_by_grade(objective, [0.0, 0.0], Queries([3, 0], sizes=[2]))
 
 
 X, Q = web_search_log(queries=40, documents=20, seed=2)
@@ -373,21 +330,6 @@ def test_splits_are_least_squares(engine):
     )
 
 
-@BOTH
-def test_high_rates_stay_finite(engine):
-    """Where the curvature of a leaf vanishes the step is capped."""
-    (*_, (_, scores)) = leaves_of(train_mart(engine, Q, LambdaRank(), 40, rate=10.0, l2=0.0), 40)
-    assert 1e3 < np.abs(scores).max() <= 40 * 10 * LARGEST_STEP
-
-
-def test_rounds_without_a_split_change_nothing():
-    """The first two, in which nothing is learnt: LightGBM begins with a tree of a single leaf."""
-    late = Blend(LambdaRank(), LambdaRank(CNDCG(source="none")), lambda m: float(m < 2))
-    q = Queries(Q.relevance, Q.sizes, none=np.zeros(len(X)))
-    booster = train_mart("lightgbm", q, late, 5)
-    np.testing.assert_array_equal(booster.predict(X), train_mart("lightgbm", Q, LambdaRank(), 3).predict(X))
-
-
 # The protocol
 
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
@@ -434,55 +376,4 @@ def test_two_workers_give_the_same_bits_and_selection_sees_no_test_label(results
     assert found.figures[NEWTON][NDCG(3)].mean() != results.figures[NEWTON][NDCG(3)].mean()
 
 
-@pytest.mark.slow
-def test_xgboost_runs_every_kind_of_step(log):
-    for system in systems(TINY, "xgboost", ["cascade"])[:5]:
-        (outcome,) = train_trials(
-            log, a_setting("xgboost"), [Trial(log.folds[0], system.objectives[0], system.leaves, 0.2, 5)]
-        )
-        assert outcome.rounds.tolist() == [3, 6, 8]
-        assert np.ptp(outcome.test_scores) > 0, system.name
-    assert systems(TINY, "xgboost", [])[2].name == NATIVE["xgboost"]
-
-
-@pytest.mark.slow
-def test_tables_are_those_of_the_tests(results):
-    rows = [line.split(" | ") for line in table_2(results).splitlines()[2:]]
-    assert [row[0].strip("| ") for row in rows[:4]] == [NEWTON, DESCENT, "λL + λS exponential", LINEAR]
-    for at, (name, baseline) in enumerate(((DESCENT, NEWTON), ("λL + λS exponential", DESCENT)), 1):
-        cells = [cell_of(d) for d in differences(results, baseline, name)]
-        assert [cell.strip("| ") for cell in rows[at][1:]] == cells
-    assert default_leaves(results.data) == 10
-
-
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
-ROUNDS = 8
-
-
-@pytest.mark.slow
-def test_the_best_of_validation_is_selected(results):
-    for (name, fold), runs in results.runs.items():
-        trial, outcome = results.selected(name, results.data.folds[0])
-        assert outcome.valid.max() == max(o.valid.max() for o in runs.values())
-        assert fold == trial.fold.name
-        assert set(outcome.rounds) <= {3, 6, 8}
-
-
-@pytest.mark.slow
-def test_blended_systems_reuse_the_best_of_their_baseline(results):
-    fold = results.data.folds[0]
-    for name, baseline in ((graded_name("cascade"), NEWTON), (LINEAR, DESCENT)):
-        best, _ = results.selected(baseline, fold)
-        assert {(t.rate, t.documents) for t in results.runs[name, fold.name]} == {(best.rate, best.documents)}
-
-
-@pytest.mark.slow
-def test_a_sentence_agrees_with_the_marks_of_its_row(results):
-    """Both read one corrected p-value: "yes" stands beside ten marks, "no significant difference" beside none."""
-    report = "\n".join(findings(results, diagnose(results)))
-    for clicks in ("cascade", "position_based"):
-        changes = differences(results, NEWTON, graded_name(clicks))
-        marks = sum("▲" in cell_of(d) or "▼" in cell_of(d) for d in changes)
-        said = re.search(rf"Graded by {clicks}, it leaves NDCG unchanged: \*\*(.*?)\*\*", report)[1]
-        assert (marks == 0) == (said == "no significant difference anywhere")
-        assert marks == 0 or f"no, {marks} of 10 differ" in said

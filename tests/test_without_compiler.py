@@ -38,24 +38,3 @@ def test_same_figures_interpreted(at, interpreted):
         strict=True,
     ):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * max(np.abs(theirs).max(), 1e-30))
-
-
-LOW = """
-import numpy as np
-from lambdaboost import MRR, LambdaRank, Queries, SigmoidLocal
-
-n = 100
-for rank in (31, 32, 33, 63, 64, 65, 71):
-    q = Queries(np.arange(n) == rank, sizes=[n])
-    for objective in (LambdaRank(MRR()), LambdaRank(MRR(k=80)), SigmoidLocal(MRR())):
-        objective.gradient(-0.1 * np.arange(n), q)
-"""
-
-
-def test_no_kernel_writes_past_its_scratch_memory_where_relevant_documents_stand_low():
-    """Compiled, such a write goes unnoticed or ends the process; interpreted, it is an IndexError."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    run = subprocess.run(
-        [sys.executable, "-c", LOW], env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr

@@ -203,8 +203,7 @@ class Columns:
             if is_table(path):
                 table = Table.read(path, (*self.text, *text))
             else:
-                whole = read_letor(path)
-                table = LetorTable(None, str(path), 1, whole=whole, n_features=whole.n_features)
+                table = LetorTable(None, str(path), 1, whole=read_letor(path))
         elif table is None and (frame := as_frame(name, data)) is not None:
             table = Table(frame, name)
         if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:

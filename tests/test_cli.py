@@ -356,12 +356,6 @@ def test_shells_complete(capsys, monkeypatch):
     with pytest.raises(SystemExit) as end:
         run([])
     assert end.value.code in (0, None) and capsys.readouterr().out.split() == ["evaluate"]
-    for name in ("_LAMBDABOOST_COMPLETE", "COMP_WORDS", "COMP_CWORD"):
-        monkeypatch.delenv(name)
-    # The script for the shell that asks, which is found by its process.
-    command = f"{shlex.quote(sys.executable)} -m lambdaboost --show-completion bash; true"
-    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
-    assert "_LAMBDABOOST_COMPLETE" in ran.stdout, ran.stderr
 
 
 def test_a_defect_and_a_missing_extra(capsys, tmp_path):

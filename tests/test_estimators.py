@@ -1,6 +1,5 @@
 """Both `LambdaRanker`s as scikit-learn's estimators: its own checks, frames of each kind, searches, weights."""
 
-import importlib
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,8 +13,8 @@ import pytest
 import sklearn
 import xgboost
 from engine_rules import LightGBMRule, XGBoostRule
+from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, with_metric
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -38,36 +37,14 @@ from lambdaboost import (
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 
-LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
-X, Q = LOG.features, LOG.queries
-QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
 X_VALID, Q_VALID = web_search_log(queries=20, documents=15, features=16, seed=6)
 NAMES = [f"f{i}" for i in range(16)]
 FRAME = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
-SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])
 def engine(request):
     return request.param
-
-
-def ranker(engine, **more):
-    quiet = {"verbose": -1} if engine == "lightgbm" else {}
-    return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
-
-
-def with_metric(engine, metric, **more):
-    """A ranker and the arguments of `fit` that evaluate a metric; each engine takes it elsewhere."""
-    if engine == "lightgbm":
-        return ranker(engine, **more), {"eval_metric": metric}
-    return ranker(engine, eval_metric=metric, **more), {}
-
-
-def curves_of(fitted):
-    """The results of each validation set."""
-    results = fitted.evals_result_ if hasattr(fitted, "evals_result_") else fitted.evals_result()
-    return list(results.values())
 
 
 def parent(engine):
@@ -280,11 +257,11 @@ def test_a_continued_fit_goes_on(engine):
     np.testing.assert_allclose(both.predict(X), whole.predict(X), rtol=0, atol=1e-5)
 
 
-# Searches and pipelines.
+# Pipelines.
 
 
 def test_weights_through_a_routed_pipeline(engine):
-    """`fit` and `score` of a pipeline and of a search pass the queries and weights that are requested."""
+    """`fit` and `score` of a pipeline pass the queries and weights that are requested."""
     weight = np.repeat(np.linspace(0.5, 4, Q.n_queries), Q.sizes)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = ranker(engine, objective=graded())
@@ -294,20 +271,9 @@ def test_weights_through_a_routed_pipeline(engine):
         given = {"qid": QID, "sample_weight": weight}
         pipe.fit(X, Q.relevance, sources={"clicks": CLICKS}, **given)
         figure = pipe.score(X, Q.relevance, **given)
-        search = GridSearchCV(pipe, {"lambdaranker__max_depth": [2, 3]}, cv=GroupKFold(3))
-        search.fit(X, Q.relevance, groups=QID, sources=pd.DataFrame({"clicks": CLICKS}), **given)
     q = Queries(Q.relevance, Q.sizes, weight=weight)
     assert figure == pytest.approx(NDCG(3)(pipe.predict(X), q), abs=1e-12)
     assert abs(figure - NDCG(3)(pipe.predict(X), Q)) > 1e-4
-    means = [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
-    for mean, (train, test) in zip(means, GroupKFold(3).split(X, groups=QID), strict=True):
-        fitted = ranker(engine, objective=graded(), max_depth=2).fit(
-            StandardScaler().fit_transform(X[train]), Q.relevance[train], qid=QID[train],
-            sources={"clicks": CLICKS[train]}, sample_weight=weight[train],
-        )  # fmt: skip
-        q = Queries(Q.relevance[test], ids=QID[test], weight=weight[test])
-        scores = fitted.predict(StandardScaler().fit(X[train]).transform(X[test]))
-        assert mean == pytest.approx(NDCG(3)(scores, q), abs=1e-6)
 
 
 # Parameters.

@@ -1,24 +1,19 @@
 """Rankers that name the columns of queries and label sources: frames of each kind through all of scikit-learn."""
 
-import importlib
-
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from rankers import CLICKS, QID, Q, X, curves_of, ranker, with_metric
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lambdaboost import CNDCG, NDCG, LambdaRank, Queries, graded
-from lambdaboost.datasets import web_search_log
 
-LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
-X, Q = LOG.features, LOG.queries
-QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
 PRICE = np.random.default_rng(0).integers(0, 3, len(X)) / 2
 NAMES = [f"x{i}" for i in range(16)]
 COLUMNS = {
@@ -30,7 +25,6 @@ COLUMNS = {
 }
 NAMED = {"query": "srch_id", "sources": {"clicks": "ctr", "price_rank": "price_rank"}}
 CHEAP = graded(0.5, source="price_rank", metric=NDCG(k=5))
-SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])
@@ -50,23 +44,10 @@ def same_kind(frame, columns):
     return pa.table(columns) if isinstance(frame, pa.Table) else type(frame)(columns)
 
 
-def ranker(engine, **more):
-    quiet = {"verbose": -1} if engine == "lightgbm" else {}
-    return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
-
-
 def last_of(fitted, eval_set):
     """The last result of a validation set's only metric."""
-    curves = fitted.evals_result_ if hasattr(fitted, "evals_result_") else fitted.evals_result()
-    (curve,) = list(curves.values())[eval_set].values()
+    (curve,) = curves_of(fitted)[eval_set].values()
     return curve[-1]
-
-
-def with_metric(engine, metric, **more):
-    """A ranker and the arguments of `fit` that evaluate a metric; each engine takes it elsewhere."""
-    if engine == "lightgbm":
-        return ranker(engine, **more), {"eval_metric": metric}
-    return ranker(engine, eval_metric=metric, **more), {}
 
 
 def rows_of(frame, rows):

@@ -83,7 +83,7 @@ EDGES = np.float32(
 
 
 def drawn(seed, values, columns):
-    return np.random.default_rng(seed).choice(values, (800, columns)).astype(np.float32)
+    return np.random.default_rng(seed).choice(values, (len(X), columns)).astype(np.float32)
 
 
 def grades_of(a, b, c):
@@ -116,7 +116,7 @@ def test_scores_as_predict(tmp_path, engine, objective, format):
 @pytest.mark.parametrize("case", SERVED)
 def test_missing_values_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, case, format):
     trained, grades, features = SERVED[case]
-    model = ranker(engine, **SMALL_LEAVES[engine]).fit(trained, grades, group=[20] * 40)
+    model = ranker(engine, **SMALL_LEAVES[engine]).fit(trained, grades, group=Q.sizes)
     assert difference(tmp_path, format, model, features) <= TOLERANCE
 
 

@@ -126,7 +126,7 @@ TABLE = "q,label,a,b,c,d,rank\nx,1,0.5,,3,0,1\ny,0,1,2,4,1,1\nx,2,7,0,0,0,2\ny,1
     ("content", "options"),
     [
         (LETOR, {"source": ["ctr=2:rate"], "position": "3"}),
-        (LETOR, {"drop": ["2-3"]}),
+        (LETOR, {"drop": ["2,3"]}),
         (SPARSE, {}),
         (TABLE, {"query": "q", "source": ["ctr=c:rate", "c2=d"], "position": "rank", "drop": ["b"]}),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Queries, read_letor, write_letor
+from lambdaboost.datasets import Collection, Columns, Queries, read_letor, write_letor
 
 TEXT = (
     b"2 qid:10 1:0.5 3:1 # docid = A-1 inc = 1\n0 qid:10 2:-3e2\n\n# all comment\n1.5 qid:11 1:nan # my p\n"
@@ -208,3 +208,22 @@ def test_what_cannot_be_written(tmp_path, grades, names, problem):
     with pytest.raises(ValueError, match=problem):
         write_letor(path, Collection(np.eye(2), Queries(grades, sizes=[2]), names))
     assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text("as it was")
+    with pytest.raises(UnicodeEncodeError):  # in the second line
+        write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2]), ["a", "\ud800"]))
+    assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("names", [("3", "1", "2"), ("2", "1")])
+def test_features_named_in_another_order_are_read_in_that_order(letor, names):
+    path = letor(b"1 qid:1 1:1 2:2 3:3\n0 qid:1 1:4 2:5 3:6\n")
+    expected = [[int(name) + more for name in names] for more in (0, 3)]
+    columns = Columns(label="label", features=names)
+    found = columns.read(path)
+    assert found.features.tolist() == expected and found.feature_names == names
+    fitted = columns.recorded(found, columns.open(path))
+    assert fitted.features_in(path).tolist() == fitted.read(path).features.tolist() == expected

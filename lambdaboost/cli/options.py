@@ -134,9 +134,9 @@ POSITION = (
 Position = Annotated[str | None, Option(metavar="COLUMN", help=POSITION)]
 Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the weight of each row.")]
 Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
-CATEGORICAL = "Features of a table that are categories: texts or whole numbers; ranges as of --drop."
+CATEGORICAL = "Features of a table that are categories: texts or whole numbers."
 Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
-DROP = "Columns that are no features, by name or in LETOR text by number; ranges are allowed: title,134-136."
+DROP = "Columns that are no features, by name or in LETOR text by number: title,url."
 Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
 UNSEEN = "What a category is that training did not have; default: that of the model, else error."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]

@@ -74,8 +74,7 @@ class Columns:
     position, weight, document : str, optional
         The position and weight of each row, as of `Queries`, and its name.
     categorical : list of str
-        Features of text or whole numbers that become categories, besides those that have a categorical type; here and
-        in `drop` also ranges such as ``134-136`` or ``title_bm25-title_length``.
+        Features of text or whole numbers that become categories, besides those that have a categorical type.
     features : list of str, optional
         The features, in order; by default all other columns.
     drop : list of str
@@ -178,8 +177,7 @@ class Columns:
         if isinstance(table, LetorTable):
             known["n_features"] = max(table.n_features, self.n_features or 0)
             known["sparse"] = not isinstance(data.features, np.ndarray)
-        drop = self.drop if table is None else self._expanded("drop", table)
-        return replace(self, **{"n_features": None, "categorical": (), "drop": drop} | known)
+        return replace(self, **{"n_features": None, "categorical": ()} | known)
 
     @property
     def text(self) -> tuple[str | None, ...]:
@@ -384,7 +382,7 @@ class Columns:
             return table.matrix(names, self.sparse), names, {}
         categories = self.categories
         if categories is None:
-            named = self._expanded("categorical", table)
+            named = self._checked("categorical", table)
             if idle := [column for column in named if column not in names]:
                 raise ValueError(f"categorical: {quote(idle[0])} is no feature: leave it out")
             categories = categories_in(table, named)
@@ -422,7 +420,7 @@ class Columns:
                 raise ValueError(f"{table.where} lacks {of}: {listed(missing)}; add these columns")
             kept = tuple(self.features)
         else:
-            gone = {column for _, column in self._own()}.union(self._expanded("drop", table))
+            gone = {column for _, column in self._own()}.union(self._checked("drop", table))
             kept = tuple(column for column in names if column not in gone)
         if not kept:
             raise ValueError(
@@ -430,26 +428,11 @@ class Columns:
             )
         return kept
 
-    def _expanded(self, argument: str, table: Table) -> list[Any]:
-        """The columns of a list in which ranges may stand, such as ``134-136``; a range skips columns of labels."""
-        names, found = table.names, []
-        own = {column for _, column in self._own()}
-        for item in getattr(self, argument):
-            if item in names:
-                found.append(item)
-                continue
-            text = str(item)
-            ends = [
-                (text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == "-"
-            ]
-            for first, last in ends:
-                if first in names and last in names and names.index(first) <= names.index(last):
-                    within = names[names.index(first) : names.index(last) + 1]
-                    found += [column for column in within if column not in own]
-                    break
-            else:
-                table.check(item, argument)
-        return found
+    def _checked(self, argument: str, table: Table) -> list[Any]:
+        """The columns of a list; raises if the table lacks one."""
+        for column in getattr(self, argument):
+            table.check(column, argument)
+        return list(getattr(self, argument))
 
 
 def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray[np.str_] | None]:

@@ -81,8 +81,9 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     least = 1 if n_features is None else check_whole("n_features", n_features)
     with reading(path) as file:
         while text := file.read(BLOCK) + file.readline():
-            whole = text.removeprefix(BOM_UTF8 if line == 1 else b"").removesuffix(b"\n") + b"\n"
-            blocks.append(_parse(path, whole, line))
+            if line == 1:
+                text = text.removeprefix(BOM_UTF8)
+            blocks.append(_parse(path, text if text.endswith(b"\n") else text + b"\n", line))
             line += text.count(b"\n")
     if not sum(len(grades) for grades, *_ in blocks):
         raise ValueError(f"{path} has no rows; {EXPECTED}")

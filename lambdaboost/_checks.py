@@ -84,10 +84,10 @@ def naming_rows(place: Callable[[int], str], rows: NDArray[np.int64] | None = No
 
 
 @contextmanager
-def saying(before: str) -> Iterator[None]:
+def error_context(before: str) -> Iterator[None]:
     """Put words before an error, such as the data that it is about; a `RowError` stays one.
 
-    >>> with saying("valid"):
+    >>> with error_context("valid"):
     ...     raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
     Traceback (most recent call last):
     lambdaboost._checks.RowError: valid: relevance[3] is -1: labels must be ≥ 0

@@ -166,12 +166,12 @@ def shipped() -> tuple[Path, ...]:
 def shipped_target() -> tuple[str, str, str] | None:
     """LLVM's names of the processors of a platform wheel, if this one is among them."""
     try:
-        carried = json.loads((SHIPPED / TARGET).read_text(encoding="utf-8"))
+        target = json.loads((SHIPPED / TARGET).read_text(encoding="utf-8"))
     except OSError:
         return None
     here = llvmlite.binding.get_host_cpu_features()
-    fits = carried["triple"] == llvmlite.binding.get_process_triple() and all(map(here.get, carried["needs"]))
-    return (carried["triple"], carried["cpu"], carried["features"]) if fits else None
+    fits = target["triple"] == llvmlite.binding.get_process_triple() and all(map(here.get, target["needs"]))
+    return (target["triple"], target["cpu"], target["features"]) if fits else None
 
 
 @cache

@@ -8,10 +8,10 @@ LONGEST_SHOWN = 60  # characters of one text
 MOST_LISTED = 8  # items of a list
 
 
-def shown(text: object) -> str:
+def quote(text: object) -> str:
     r"""A user's text in one short line, safe in a terminal: quoted, with control characters escaped.
 
-    >>> print(shown("price"), shown("\x1b[31mred\n"), shown("x" * 10_000_000))
+    >>> print(quote("price"), quote("\x1b[31mred\n"), quote("x" * 10_000_000))
     'price' '\x1b[31mred\n' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…' (10,000,000 characters)
     """
     whole = str(text)
@@ -22,7 +22,7 @@ def shown(text: object) -> str:
 
 
 def plain(text: object, longest: int = LONGEST_SHOWN) -> str:
-    r"""`shown` without quotes, for cells and headings; blanks at either end become visible.
+    r"""`quote` without quotes, for cells and headings; blanks at either end become visible.
 
     >>> print(plain("q 17"), plain("\x1b]0;x\x07"), plain("  "), plain("y" * 90))
     q 17 \x1b]0;x\x07 '  ' yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
@@ -42,7 +42,7 @@ def listed(items: Iterable[object], most: int = MOST_LISTED) -> str:
     'a', 'b', 'c' | 0, 1, 2 and 27 more
     """
     every = list(items)
-    named = ", ".join(shown(item) if isinstance(item, str) else str(item) for item in every[:most])
+    named = ", ".join(quote(item) if isinstance(item, str) else str(item) for item in every[:most])
     return named + (f" and {len(every) - most} more" if len(every) > most else "")
 
 

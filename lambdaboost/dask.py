@@ -23,10 +23,10 @@ from urllib.parse import urlparse
 import numpy as np
 
 from lambdaboost import _lightgbm
-from lambdaboost._checks import check_whole, saying
+from lambdaboost._checks import check_whole, error_context
 from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets import Collection, Columns
 from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.evaluation import NDCG, Measure
@@ -166,7 +166,7 @@ def _read_partitions(
     for column, kind in frame.dtypes.items():
         if str(kind) == "category" and not frame[column].cat.known:
             raise ValueError(
-                f"{name} has the column {shown(column)} with categories that Dask does not know, so that partitions "
+                f"{name} has the column {quote(column)} with categories that Dask does not know, so that partitions "
                 f"may code them differently: give {name}.categorize()"
             )
     from dask import delayed
@@ -202,7 +202,7 @@ def _read_partition(name: str, frame: Any, columns: Columns, check: Any) -> Coll
     if not len(frame):
         return None
     part = columns.read(frame.reset_index(drop=True), name=name)
-    with saying(name):
+    with error_context(name):
         check(np.zeros(part.queries.n_documents), part.queries)
     return part
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
 
 ROWS, OF_QUERY = 2_000, 100  # the most rows examined for an order of the documents, and of one query
@@ -66,7 +66,7 @@ def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
             correlations = _correlations(X[rows], wanted[rows, None], query)
             limit = OF_ORDER if least is None else OF_GRADE
             for column in np.flatnonzero(np.abs(correlations) >= limit).tolist():
-                name = f"{column} (counted from 0)" if names is None else shown(names[column])
+                name = f"{column} (counted from 0)" if names is None else quote(names[column])
                 leak = Leak(f"feature {name}", source, round(float(correlations[column]), 3), queries, least)
                 found.setdefault((column, source), leak)
     return list(found.values())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaboost._checks import saying
+from lambdaboost._checks import error_context
 from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
 from lambdaboost.callback import columns_of, mean_of
@@ -67,7 +67,7 @@ class Documents(NamedTuple):
             if isinstance(reader, NativeObjective):
                 reader.check_labels(q.labels[RELEVANCE])
             elif isinstance(reader, Measure):
-                with saying(self.name), using(max(0, n_jobs or 0)):
+                with error_context(self.name), using(max(0, n_jobs or 0)):
                     reader.per_query(np.zeros(q.n_documents), q)
 
 

@@ -1,4 +1,4 @@
-"""Models for other systems: ONNX, and the JSON of Elasticsearch, OpenSearch, Vespa and Solr.
+"""Models for other systems: ONNX, and the JSON of Elasticsearch, OpenSearch and Vespa.
 
 Both engines' trees become one form, `Forest`, in which every comparison is that of float32 numbers, and each system
 gets the text or the bytes that it reads. The engines' own files (`save`) serve everywhere else.
@@ -17,10 +17,9 @@ import numpy as np
 
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_named, engine_of, package
-from lambdaboost._words import listed, shown
+from lambdaboost._words import listed, quote
 from lambdaboost.saving import SavedModel, booster_in_use, names_of
 
-SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 TINY = np.float32(1e-35)
 ZERO = 1.01e-35  # up to here thresholds separate 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
@@ -41,7 +40,6 @@ class Split(NamedTuple):
     threshold: np.float32
     categories: tuple[int, ...]
     missing_left: bool
-    learnt_left: bool  # whether missing values go left because training data had some
     left: Split | Leaf
     right: Split | Leaf
 
@@ -53,20 +51,17 @@ class Forest(NamedTuple):
     trees: tuple[Split | Leaf, ...]
     categories: dict[str, list[Any]]
 
-    def refusal(self, split: Split, what: str, remedy: str) -> ValueError:
-        """The error for a split that a format cannot hold."""
-        return ValueError(
-            f"feature {self.names[split.feature]!r} has {what}: {remedy}, or use another format"
-        )
-
-    def named(self, split: Split) -> str:
-        """The name of the feature of a split of numbers."""
+    def feature_name(self, split: Split) -> str:
+        """The name of the feature of a split, which is not one of categories."""
+        name = self.names[split.feature]
         if split.categories:
-            raise self.refusal(split, "categories, which only ONNX can split", "encode it as numbers")
-        return self.names[split.feature]
+            raise ValueError(
+                f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
+            )
+        return name
 
 
-def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboost") -> None:
+def export(model: Any, path: str | Path, *, format: str) -> None:
     """Write a model for another system; the file is written atomically.
 
     Parameters
@@ -75,13 +70,11 @@ def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboos
         The rounds that it predicts with are written, as by `save`.
     path : str or Path
         The file.
-    format : "onnx", "elasticsearch", "opensearch", "vespa" or "solr"
+    format : "onnx", "elasticsearch", "opensearch" or "vespa"
         ``"onnx"``: a `TreeEnsemble` of ai.onnx.ml 5 with input ``X``, float32 of shape (n_documents, n_features), and
         output ``score``, float32 of shape (n_documents, 1); names and categories of the features are in its metadata.
         ``"elasticsearch"``, ``"opensearch"``: the definition of a model of type ``model/xgboost+json``.
-        ``"vespa"``: the file of the ranking expression ``xgboost("…")``. ``"solr"``: a ``MultipleAdditiveTreesModel``.
-    name : str
-        The name of the model inside the file, where the format has one: ONNX and Solr.
+        ``"vespa"``: the file of the ranking expression ``xgboost("…")``.
 
     Raises
     ------
@@ -106,18 +99,18 @@ def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboos
 
     """
     if format not in FORMATS:
-        raise ValueError(f"format is {shown(format)}: give one of {listed(FORMATS)}")
+        raise ValueError(f"format is {quote(format)}: give one of {listed(FORMATS)}")
     path = Path(path)
     check_place("path", path)
     try:
-        content = FORMATS[format](forest(model), name)
+        content = FORMATS[format](read_forest(model))
     except RecursionError:  # those that read JSON stop at a depth too
         raise _refusal("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
 
-def forest(model: Any) -> Forest:
+def read_forest(model: Any) -> Forest:
     """The trees of a model of either engine, with the rounds that it predicts with."""
     loaded = isinstance(model, SavedModel)
     missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
@@ -164,10 +157,10 @@ def _trees_of_lightgbm(booster: Any) -> Trees:
         children = node(tree["left_child"]), node(tree["right_child"])
         if tree["decision_type"] == "==":
             members = tuple(int(code) for code in str(threshold).split("||"))
-            return Split(feature, np.float32(0), members, False, False, *children)
+            return Split(feature, np.float32(0), members, False, *children)
         # Where no training data were missing, NaN is read as 0.
         left = tree["default_left"] if learnt else threshold >= 0
-        return Split(feature, _highest(threshold), (), left, learnt and left, *children)
+        return Split(feature, _highest(threshold), (), left, *children)
 
     return [node(tree["tree_structure"]) for tree in model["tree_info"]], model.get("objective", "custom")
 
@@ -210,28 +203,28 @@ def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
             return Leaf(float(value) * weight)
         if i in categories:  # these go right
             chosen = categories[i]
-            return Split(feature, np.float32(0), chosen, not default_left, False, node(right), node(left))
+            return Split(feature, np.float32(0), chosen, not default_left, node(right), node(left))
         # x < t where x ≤ the float32 number before t.
         below = np.nextafter(value, np.float32(-np.inf))
-        return Split(feature, below, (), default_left, default_left, node(left), node(right))
+        return Split(feature, below, (), default_left, node(left), node(right))
 
     return node(0)
 
 
-def _xgboost_json(trees: Forest, name: str) -> bytes:
+def _write_json(trees: Forest) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
 
-    def written(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
+    def dump(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
         number = next(numbers)
         if isinstance(node, Leaf):
             return {"nodeid": number, "leaf": node.value}
-        left, right = (written(child, numbers, depth + 1) for child in (node.left, node.right))
+        left, right = (dump(child, numbers, depth + 1) for child in (node.left, node.right))
         with np.errstate(over="ignore"):
             above = float(np.nextafter(node.threshold, np.float32(np.inf)))
         return {
             "nodeid": number,
             "depth": depth,
-            "split": trees.named(node),
+            "split": trees.feature_name(node),
             # 2^128 is above every float32 number, and infinity as one; JSON has no infinity.
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
@@ -240,59 +233,14 @@ def _xgboost_json(trees: Forest, name: str) -> bytes:
             "children": [left, right],
         }
 
-    return _json([written(tree, count()) for tree in trees.trees])
-
-
-def _solr(trees: Forest, name: str) -> bytes:
-    """Solr's MultipleAdditiveTreesModel: left if x ≤ threshold + 1e-6, in float32; a missing value goes right."""
-
-    def written(node: Split | Leaf) -> dict[str, Any]:
-        if isinstance(node, Leaf):
-            return {"value": repr(node.value)}
-        if node.learnt_left:
-            what = "missing values that go left, and Solr sends them right"
-            raise trees.refusal(node, what, "fill them before training (on XGBoost with tree_method='hist')")
-        if (threshold := _before_slack(node.threshold)) is None:
-            what = f"the threshold {node.threshold:g}, with which Solr cannot compare, as it adds 1e-6"
-            raise trees.refusal(node, what, "multiply the feature by 1000 before training")
-        return {
-            "feature": trees.named(node),
-            "threshold": repr(float(threshold)),
-            "left": written(node.left),
-            "right": written(node.right),
-        }
-
-    return _json(
-        {
-            "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
-            "name": name,
-            "features": [{"name": feature} for feature in trees.names],
-            "params": {"trees": [{"weight": "1", "root": written(tree)} for tree in trees.trees]},
-        }
-    )
-
-
-def _before_slack(threshold: np.float32) -> np.float32 | None:
-    """The number that plus Solr's slack is the threshold, in float32; None if there is none.
-
-    For thresholds that separate 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
-    """
-    near = threshold - SLACK
-    around = [near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf))]
-    if 0 < abs(threshold) <= ZERO:
-        around = [number for number in around if (number + SLACK) * np.sign(threshold) > 0]
-        return min(around, key=lambda number: abs(number + SLACK))
-    return next((number for number in around if number + SLACK == threshold), None)
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, allow_nan=False, indent=1).encode() + b"\n"
+    dumps = [dump(tree, count()) for tree in trees.trees]
+    return json.dumps(dumps, allow_nan=False, indent=1).encode() + b"\n"
 
 
 LEAST_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
 
 
-def _onnx(trees: Forest, name: str) -> bytes:
+def _write_onnx(trees: Forest) -> bytes:
     """A TreeEnsemble of ai.onnx.ml 5: nodes in the order in which they are first met, one list for all trees."""
     onnx = package("onnx")
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
@@ -309,7 +257,7 @@ def _onnx(trees: Forest, name: str) -> bytes:
 
     # A tree begins with a split; of a single leaf both sides are that leaf.
     roots = [
-        place(tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, False, tree, tree))[0]
+        place(tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, tree, tree))[0]
         for tree in trees.trees
     ]
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
@@ -339,7 +287,7 @@ def _onnx(trees: Forest, name: str) -> bytes:
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     inputs, outputs = [info("X", number, [None, len(trees.names)])], [info("score", number, [None, 1])]
-    graph = onnx.helper.make_graph([ensemble], name, inputs, outputs)
+    graph = onnx.helper.make_graph([ensemble], "lambdaboost", inputs, outputs)
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
     model = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
     about = {"features": list(trees.names), "categories": trees.categories}
@@ -348,10 +296,9 @@ def _onnx(trees: Forest, name: str) -> bytes:
     return bytes(model.SerializeToString())
 
 
-FORMATS: dict[str, Callable[[Forest, str], bytes]] = {
-    "onnx": _onnx,
-    "elasticsearch": _xgboost_json,
-    "opensearch": _xgboost_json,
-    "vespa": _xgboost_json,
-    "solr": _solr,
+FORMATS: dict[str, Callable[[Forest], bytes]] = {
+    "onnx": _write_onnx,
+    "elasticsearch": _write_json,
+    "opensearch": _write_json,
+    "vespa": _write_json,
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 
@@ -137,8 +137,8 @@ def with_min_leaf_size(
 
 
 def _draws_bags_by_query(case: Case) -> bool:
-    drawn = any(float(case.params.get(name) or 0) for name in ("bagging_freq", "subsample_freq"))
-    return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
+    is_on = any(float(case.params.get(name) or 0) for name in ("bagging_freq", "subsample_freq"))
+    return is_on and _lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
 def _cuts_queries(case: Case) -> bool:
@@ -232,7 +232,7 @@ def refuse_sums_over_all(rule: Any) -> None:
 def _only_native(case: Case) -> Found:
     for name, remedy in case.engine.ONLY_NATIVE.items():
         if case.params.get(name) not in (None, False):
-            yield {"name": name, "remedy": remedy.format(value=shown(case.params[name]).strip("'"))}
+            yield {"name": name, "remedy": remedy.format(value=quote(case.params[name]).strip("'"))}
 
 
 def _unknown(case: Case) -> Found:
@@ -240,7 +240,7 @@ def _unknown(case: Case) -> Found:
     # XGBoost warns of those that it does not know itself.
     for name in case.params if case.engine is _lightgbm and known else ():
         if name not in known:
-            yield {"name": shown(name), "remedy": hint(name, known)}
+            yield {"name": quote(name), "remedy": hint(name, known)}
 
 
 def _slow_steps(case: Case) -> Found:

@@ -41,21 +41,6 @@ def by_vespa(content, names, X):
     return _summed(json.loads(content), leaf, X)
 
 
-def by_solr(content, names, X):
-    """Solr's MultipleAdditiveTreesModel: x ≤ threshold + 1e-6 in floats, and NaN goes right."""
-    model = json.loads(content)
-    assert [feature["name"] for feature in model["features"]] == names
-
-    def leaf(tree, x):
-        node = tree["root"]
-        while "feature" in node:
-            goes_left = x[names.index(node["feature"])] <= F(F(node["threshold"]) + F(1e-6))
-            node = node["left"] if goes_left else node["right"]
-        return F(tree["weight"]) * F(node["value"])
-
-    return _summed(model["params"]["trees"], leaf, X)
-
-
 def by_onnx(content, names, X):
     """onnxruntime."""
     import onnxruntime

@@ -13,7 +13,6 @@ import pytest
 from command import call, done, refused
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
-from lambdaboost._installed import SUFFIXES
 from lambdaboost.cli.app import app
 from lambdaboost.cli.measuring import remark
 from lambdaboost.cli.options import read_param, read_source
@@ -73,34 +72,10 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_model_is_the_engines_own(capsys, folder, tmp_path, engine):
-    model = tmp_path / f"model{SUFFIXES[engine][-1]}"
-    trained(capsys, folder, model, engine)
-    features = read_letor(folder / "test.txt").features
-    if engine == "lightgbm":
-        import lightgbm as lgb
-
-        expected = lgb.Booster(model_file=model).predict(features)
-    else:
-        import xgboost as xgb
-
-        expected = xgb.Booster(model_file=model).predict(xgb.DMatrix(features))
-    scores = done(capsys, "predict", model, folder / "test.txt")[0].split()
-    assert np.array_equal(np.array(scores, dtype=expected.dtype), expected)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     model, test = tmp_path / "model", folder / "test.txt"
     source = ("--source", "clicks=17:rate", "--measure", "CNDCG(k=3)")
-    more = (
-        "--objective",
-        "graded",
-        "--drop",
-        "15-17",
-        "--valid",
-        folder / "valid.txt",
-    )  # 17 is a source already
+    more = ("--objective", "graded", "--valid", folder / "valid.txt", "--drop", "15,16")
     trained(capsys, folder, model, engine, *source, *more)
     columns = described_by(tmp_path / "model.json")["columns"]
     assert columns["sources"] == {"clicks": "17"} and columns["rates"] == ["clicks"]
@@ -201,9 +176,9 @@ MISTAKES = [
     ("--source clicks=17 --source clicks=16", "label source 'clicks' exists already"),
     ("--source clicks=17 --drop 17", "sources: column '17' is given twice"),
     ("--drop x", "has no column 'x': choose among '1', '2'"),
-    ("--drop 16-18", "has no column '16-18': choose among '1', '2'"),
     ("--query q", "train.txt is LETOR text, which has its own: leave query out"),
     ("--categorical 3", "is LETOR text"),
+    ("--document 3", "is LETOR text"),
     (f"--drop {','.join(map(str, range(1, 18)))}", "features is empty"),
     ("--param num_leaves", "expected KEY=VALUE"),
     ("--param learning_rte=1", "param learning_rte is unknown to LightGBM: did you mean 'learning_rate'"),
@@ -309,12 +284,9 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     }.items():
         scores.write_text(text)
         assert said in refused(capsys, "evaluate", test, "--scores", scores)
-    # A model knows its features, whatever else is given.
+    # A model knows its features, whatever else is given; `load` refuses descriptions that are not its own.
     assert done(capsys, "predict", model, test, "--drop", 1) == done(capsys, "predict", model, test)
-    about = (tmp_path / "m.json").read_text(encoding="utf-8")
-    model.write_text(model.read_text(encoding="utf-8") + "\n")
-    assert "describes another model" in refused(capsys, "predict", model, test)
-    (tmp_path / "m.json").write_text(about[:50])
+    (tmp_path / "m.json").write_text("{}")
     assert "is not the description of a model" in refused(capsys, "predict", model, test)
 
 
@@ -383,18 +355,6 @@ def test_shells_complete(capsys, monkeypatch):
     with pytest.raises(SystemExit) as end:
         run([])
     assert end.value.code in (0, None) and capsys.readouterr().out.split() == ["evaluate"]
-    for name in ("_LAMBDABOOST_COMPLETE", "COMP_WORDS", "COMP_CWORD"):
-        monkeypatch.delenv(name)
-    # The script for the shell that asks, which is found by its process.
-    command = f"{shlex.quote(sys.executable)} -m lambdaboost --show-completion bash; true"
-    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
-    assert "_LAMBDABOOST_COMPLETE" in ran.stdout, ran.stderr
-
-
-def test_train_tells_json(capsys, folder, tmp_path):
-    out = trained(capsys, folder, tmp_path / "m", "lightgbm", "--valid", folder / "valid.txt", "--json")
-    assert json.loads(out) == described_by(tmp_path / "m.json")
-    assert json.loads(out)["measures"]["valid"]["NDCG(k=10)"] > 0
 
 
 def test_a_defect_and_a_missing_extra(capsys, tmp_path):

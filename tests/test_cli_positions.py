@@ -44,18 +44,10 @@ def folder(tmp_path):
 )
 def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, source, position):
     where = ("--source", source, "--position", position)
-    more = (
-        *SMALL,
-        *where,
-        "--measure",
-        MEASURE,
-        "--test",
-        folder / file,
-        "--out",
-        folder / "m.txt",
-        "--json",
+    measured = ("--measure", MEASURE, "--test", folder / file, "--json")
+    about = json.loads(
+        done(capsys, "train", folder / file, *SMALL, *where, *measured, "--out", folder / "m.txt")[0]
     )
-    about = json.loads(done(capsys, "train", folder / file, *more)[0])
     assert about["columns"]["position"] == position
     done(capsys, "predict", folder / "m.txt", folder / file, "--out", folder / "scores")
     scores = np.loadtxt(folder / "scores")
@@ -70,17 +62,8 @@ def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, sour
 
 def test_places_by_name(capsys, folder):
     measure = ClickDCG(5, Propensities([0.25, 1.0], names=["below", "top"]))
-    given = (
-        "--scores",
-        folder / "first",
-        "--source",
-        "clicks",
-        "--position",
-        "rank",
-        "--measure",
-        measure.text,
-    )
-    out, _ = done(capsys, "evaluate", folder / "places.csv", *given, "--json")
+    given = ("--scores", folder / "first", "--source", "clicks", "--position", "rank", "--json")
+    out, _ = done(capsys, "evaluate", folder / "places.csv", *given, "--measure", measure.text)
     assert json.loads(out)["measures"][repr(measure)] > 0
 
 

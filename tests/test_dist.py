@@ -16,22 +16,17 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+RELEASED = """
+README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md Makefile requirements-lightgbm.txt conftest.py .ci/run
+tests/rules.py tests/conftest.py docs/traps.md examples/templates/fresh_tier.py lambdaboost/py.typed
+"""
 
 
 def test_source_archive(tmp_path):
     pytest.importorskip("build")
     pytest.importorskip("twine")
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "-q",
-        "--sdist",
-        "--no-isolation",
-        "-o",
-        str(tmp_path / "dist"),
-        str(copied(tmp_path)),
-    ]
+    options = ["-q", "--sdist", "--no-isolation", "-o", tmp_path / "dist"]
+    command = [sys.executable, "-m", "build", *options, copied(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     (archive,) = (tmp_path / "dist").iterdir()
     with tarfile.open(archive) as tar:
@@ -39,29 +34,8 @@ def test_source_archive(tmp_path):
         (about,) = [
             tar.extractfile(one).read().decode() for one in tar if re.fullmatch("[^/]*/PKG-INFO", one.name)
         ]
-    for name in (
-        "tests/rules.py",
-        "tests/conftest.py",
-        "conftest.py",
-        ".ci/run",
-        "docs/traps.md",
-        "examples/templates/fresh_tier.py",
-    ):
-        assert name in names
-    for name in (
-        "README.md",
-        "LICENSE",
-        "CHANGELOG.md",
-        "CITATION.cff",
-        "CONTRIBUTING.md",
-        "Makefile",
-        "requirements-lightgbm.txt",
-    ):
-        assert name in names
-    assert "lambdaboost/py.typed" in names
-    assert {
-        f"lambdaboost/{p.relative_to(ROOT / 'lambdaboost')}" for p in (ROOT / "lambdaboost").rglob("*.py")
-    } <= names
+    assert set(RELEASED.split()) <= names
+    assert {p.relative_to(ROOT).as_posix() for p in (ROOT / "lambdaboost").rglob("*.py")} <= names
     assert not [name for name in names if re.search(r"__pycache__|\.nb[ic]$|\.npz$|^\.venv|^build/", name)]
     checked = subprocess.run(
         [sys.executable, "-m", "twine", "check", "--strict", str(archive)], capture_output=True, text=True

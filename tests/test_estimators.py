@@ -1,7 +1,5 @@
 """Both `LambdaRanker`s as scikit-learn's estimators: its own checks, frames of each kind, searches, weights."""
 
-import importlib
-import inspect
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,8 +13,8 @@ import pytest
 import sklearn
 import xgboost
 from engine_rules import LightGBMRule, XGBoostRule
+from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, with_metric
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -24,7 +22,6 @@ from sklearn.utils.estimator_checks import check_estimator
 from lambdaboost import (
     CNDCG,
     ERR,
-    MRR,
     NDCG,
     Blend,
     ClickDCG,
@@ -36,42 +33,18 @@ from lambdaboost import (
     Queries,
     attach,
     graded,
-    load,
-    save,
 )
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 
-LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
-X, Q = LOG.features, LOG.queries
-QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
 X_VALID, Q_VALID = web_search_log(queries=20, documents=15, features=16, seed=6)
 NAMES = [f"f{i}" for i in range(16)]
 FRAME = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
-SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])
 def engine(request):
     return request.param
-
-
-def ranker(engine, **more):
-    quiet = {"verbose": -1} if engine == "lightgbm" else {}
-    return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
-
-
-def with_metric(engine, metric, **more):
-    """A ranker and the arguments of `fit` that evaluate a metric; each engine takes it elsewhere."""
-    if engine == "lightgbm":
-        return ranker(engine, **more), {"eval_metric": metric}
-    return ranker(engine, eval_metric=metric, **more), {}
-
-
-def curves_of(fitted):
-    """The results of each validation set."""
-    results = fitted.evals_result_ if hasattr(fitted, "evals_result_") else fitted.evals_result()
-    return list(results.values())
 
 
 def parent(engine):
@@ -222,7 +195,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", MAKE)
-def test_frames_are_arrays(engine, kind, tmp_path):
+def test_frames_are_arrays(engine, kind):
     """Features, grades, queries and sources of each kind: the model of plain arrays, by the columns' names."""
     columns = dict(zip(NAMES, X.T, strict=True))
     rows, y = MAKE[kind](columns), LABELS[kind](Q.relevance)
@@ -234,32 +207,9 @@ def test_frames_are_arrays(engine, kind, tmp_path):
     expected = ranker(engine, objective=graded())
     scores = expected.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
     np.testing.assert_array_equal(got.predict(rows), scores)
-    save(got, tmp_path / "model")
-    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), scores)
     assert list(got.feature_names_in_) == NAMES and got.n_features_in_ == 16
     (curve,) = curves_of(got)[0].values()
     assert curve[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
-
-
-@pytest.mark.parametrize("kind", MAKE)
-def test_queries_as_a_column(engine, kind):
-    columns = dict(zip(NAMES, X.T, strict=True))
-    rows = MAKE[kind]({"qid": QID, **columns})
-    got = ranker(engine).fit(rows, Q.relevance, eval_set=[(rows, Q.relevance)])
-    assert list(got.feature_names_in_) == NAMES
-    expected = ranker(engine).fit(X, Q.relevance, qid=QID)
-    for rows_or_features in (rows, MAKE[kind](columns)):
-        np.testing.assert_array_equal(got.predict(rows_or_features), expected.predict(X))
-    figure = NDCG(3)(expected.predict(X), Q)
-    assert got.score(rows, Q.relevance) == pytest.approx(figure, abs=1e-9)
-    assert expected.score(X, Q.relevance, group=Q.sizes) == pytest.approx(figure, abs=1e-9)
-    assert NDCG(3)(got, rows, Q.relevance) == pytest.approx(figure, abs=1e-9)
-    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is also given"):
-        got.fit(rows, Q.relevance, group=Q.sizes)
-    with pytest.raises(ValueError, match="X has no column 'qid'"):
-        got.score(X, Q.relevance)
-    with pytest.raises(ValueError, match="query: X has no column 'qid': give a table with it"):
-        NDCG(3)(got, X, Q.relevance)
 
 
 def test_queries_in_any_order_of_ids(engine):
@@ -307,28 +257,11 @@ def test_a_continued_fit_goes_on(engine):
     np.testing.assert_allclose(both.predict(X), whole.predict(X), rtol=0, atol=1e-5)
 
 
-# Searches and pipelines.
-
-
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
-@pytest.mark.parametrize("scoring", [None, NDCG(10)], ids=str)
-def test_grid_search_in_a_line(engine, kind, scoring):
-    rows = MAKE[kind]({"qid": QID, **dict(zip(NAMES, X.T, strict=True))})
-    objectives = {"objective": [LambdaRank(), "graded"]}
-    search = GridSearchCV(ranker(engine), objectives, scoring=scoring, cv=GroupKFold(3))
-    search.fit(rows, Q.relevance, groups=QID, sources=MAKE[kind]({"clicks": CLICKS}))
-    figures = []
-    for train, test in GroupKFold(3).split(X, groups=QID):
-        fitted = ranker(engine, objective=graded())
-        fitted.fit(X[train], Q.relevance[train], qid=QID[train], sources={"clicks": CLICKS[train]})
-        q = Queries(Q.relevance[test], ids=QID[test])
-        figures.append((scoring or NDCG(3))(fitted.predict(X[test]), q))
-    assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(figures), abs=1e-6)
-    assert search.best_estimator_.predict(rows).shape == (len(X),)
+# Pipelines.
 
 
 def test_weights_through_a_routed_pipeline(engine):
-    """`fit` and `score` of a pipeline and of a search pass the queries and weights that are requested."""
+    """`fit` and `score` of a pipeline pass the queries and weights that are requested."""
     weight = np.repeat(np.linspace(0.5, 4, Q.n_queries), Q.sizes)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = ranker(engine, objective=graded())
@@ -338,20 +271,9 @@ def test_weights_through_a_routed_pipeline(engine):
         given = {"qid": QID, "sample_weight": weight}
         pipe.fit(X, Q.relevance, sources={"clicks": CLICKS}, **given)
         figure = pipe.score(X, Q.relevance, **given)
-        search = GridSearchCV(pipe, {"lambdaranker__max_depth": [2, 3]}, cv=GroupKFold(3))
-        search.fit(X, Q.relevance, groups=QID, sources=pd.DataFrame({"clicks": CLICKS}), **given)
     q = Queries(Q.relevance, Q.sizes, weight=weight)
     assert figure == pytest.approx(NDCG(3)(pipe.predict(X), q), abs=1e-12)
     assert abs(figure - NDCG(3)(pipe.predict(X), Q)) > 1e-4
-    means = [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
-    for mean, (train, test) in zip(means, GroupKFold(3).split(X, groups=QID), strict=True):
-        fitted = ranker(engine, objective=graded(), max_depth=2).fit(
-            StandardScaler().fit_transform(X[train]), Q.relevance[train], qid=QID[train],
-            sources={"clicks": CLICKS[train]}, sample_weight=weight[train],
-        )  # fmt: skip
-        q = Queries(Q.relevance[test], ids=QID[test], weight=weight[test])
-        scores = fitted.predict(StandardScaler().fit(X[train]).transform(X[test]))
-        assert mean == pytest.approx(NDCG(3)(scores, q), abs=1e-6)
 
 
 # Parameters.
@@ -379,14 +301,6 @@ def test_parameters_clone_pickle_and_refit(engine, tmp_path):
     np.testing.assert_array_equal(twin.predict(X), expected.fit(X, Q.relevance, qid=QID).predict(X))
 
 
-def test_signatures_are_explicit(engine):
-    for method in ("fit", "score"):
-        parameters = inspect.signature(getattr(type(ranker(engine)), method)).parameters
-        assert not any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in parameters.values())
-    theirs = set(inspect.signature(parent(engine).fit).parameters) - {"eval_class_weight"}
-    assert theirs <= set(inspect.signature(type(ranker(engine)).fit).parameters)
-
-
 def test_the_repr_shows_what_differs_from_the_defaults(engine):
     assert repr(type(ranker(engine))(objective=graded())) == f"LambdaRanker(objective={graded()!r})"
     assert "n_jobs=1" in repr(ranker(engine)) and "position" not in repr(ranker(engine))
@@ -398,6 +312,7 @@ WRONG = {
     "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
     "an unknown parameter": ({"foo": 3}, {}, ValueError, "foo=3 is no parameter of a ranker: leave it out"),
     "a misspelt parameter": ({"querry": "q"}, {}, ValueError, "querry='q' .* did you mean 'query'"),
+    "queries twice": ({}, {"X": FRAME, "qid": QID}, ValueError, "X has a column 'qid', and group or qid is also given"),
     "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
     "a lost source": (
@@ -429,12 +344,12 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_arguments_are_refused_before_any_round(engine, case):
     parameters, arguments, error, words = WRONG[case]
-    arguments = {"y": Q.relevance, "qid": QID} | arguments
+    arguments = {"X": X, "y": Q.relevance, "qid": QID} | arguments
     made, metric = with_metric(engine, arguments.pop("metric", NDCG(3)), **parameters)
     if engine == "xgboost" and "lambdarnk" in str(parameters):
         made, words = ranker(engine, objective="rank:ndgc"), "did you mean 'rank:ndcg'"
     with pytest.raises(error, match=words):
-        made.fit(X, **arguments, **metric)
+        made.fit(**arguments, **metric)
 
 
 # Validation sets and weights.
@@ -500,15 +415,6 @@ def test_the_positions_of_a_validation_set_are_its_own(engine):
         ((curve,),) = (one.values() for one in curves_of(made))
         q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, position=of_set)
         assert curve[-1] == pytest.approx(measure(made.predict(X), q), rel=1e-6)
-
-
-def test_names_in_the_results_are_those_of_the_field(engine):
-    made, metric = with_metric(engine, [NDCG(1), CNDCG(3), MRR(5), "MAP()"])
-    made.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, eval_set=(X, Q.relevance), **metric)
-    mrr = {"lightgbm": "mrr@5", "xgboost": "pre-mrr@5"}[engine]  # which XGBoost would minimise
-    assert list(curves_of(made)[0]) == ["ndcg@1", "ndcg@3-clicks", mrr, "map"]
-    if engine == "lightgbm":
-        assert made.best_score_["training"]["ndcg@1"] == curves_of(made)[0]["ndcg@1"][-1]
 
 
 def test_weights_of_queries_are_weights_of_their_rows(engine):

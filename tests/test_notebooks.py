@@ -41,10 +41,6 @@ def made_small(notebook):
     return notebook
 
 
-def test_there_are_three():
-    assert [path.stem[0] for path in NOTEBOOKS] == list("123")
-
-
 @pytest.mark.slow
 def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
     # Two engines and Numba, each with a team of threads, would stand in each other's way.
@@ -90,10 +86,6 @@ def test_was_kept_at_full_size(notebook):
 
 def test_nothing_kept_tells_of_a_machine(path):
     assert not A_PATH.search(path.read_text(encoding="utf-8"))
-
-
-def test_one_idea_a_cell(notebook):
-    assert all(len(cell.source.splitlines()) <= 30 for cell in notebook.cells)
 
 
 def test_links_lead_somewhere(path, notebook):

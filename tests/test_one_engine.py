@@ -5,7 +5,6 @@
 
 import importlib
 import json
-import pickle
 import subprocess
 import sys
 
@@ -16,7 +15,6 @@ import lambdaboost
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
-from lambdaboost.evaluation import report
 
 pytestmark = pytest.mark.slow
 
@@ -86,14 +84,6 @@ for found in pkgutil.walk_packages(lambdaboost.__path__, "lambdaboost.", onerror
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_the_ranker(engine):
-    ranker = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(
-        objective="graded", n_estimators=4, n_jobs=1
-    )
-    ranker.fit(X, Y, qid=QID, sources=SOURCES)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
-
-
 def test_saved_models(engine, tmp_path):
     booster, scores = train(engine)
     assert NDCG(5)(scores, Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.05
@@ -106,12 +96,6 @@ def test_saved_models(engine, tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(about))
     with pytest.raises(ModuleNotFoundError, match="is not installed: pip install"):
         load(tmp_path / "model")
-
-
-def test_the_report_names_the_engine_that_is_there(engine, tmp_path):
-    report(tmp_path / "page.html", {"untrained": np.zeros(len(X)), "trained": train(engine)[1]}, Q)
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert engine in page and OTHER[engine] not in page
 
 
 def test_the_command_line(engine, tmp_path, capsys):

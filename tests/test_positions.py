@@ -15,7 +15,6 @@ import xgboost as xgb
 
 from lambdaboost import NDCG, Blend, GradientStep, GumbelRanks, LambdaRank, Queries, Scorecard, query_folds
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.engine_data import queries_of
 from lambdaboost.objectives.objective import Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -72,44 +71,35 @@ def expected(engine, position=RANKS):
     return scores(engine, train(engine, dataset(engine, position)))
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        [2, 1, None],
-        [2.0, 1.0, np.nan],
-        np.ma.masked_equal([2, 1, 0], 0),
-        pd.Series([2, 1, None], dtype="Int64"),
-        pd.Series([2, 1, np.nan], index=[5, 6, 7]),
-        pl.Series([2, 1, None]),
-        np.array([2, 1, None], dtype=object),
-    ],
-)
-def test_ranks_of_any_type(given):
-    q = Queries([1, 0, 0], sizes=[3], position=given)
-    assert q.position.dtype == np.int32
-    assert q.position.tolist() == [2, 1, 0]
-    assert q.position_names is None
-    assert not q.position.flags.writeable
+RANKS_GIVEN = [
+    [2, 1, None],
+    [2.0, 1.0, np.nan],
+    np.ma.masked_equal([2, 1, 0], 0),
+    pd.Series([2, 1, None], dtype="Int64"),
+    pd.Series([2, 1, np.nan], index=[5, 6, 7]),
+    pl.Series([2, 1, None]),
+    np.array([2, 1, None], dtype=object),
+]
+TEXT = ["top", "side", None]
+TEXTS_GIVEN = [
+    TEXT,
+    np.array(TEXT, dtype=object),
+    *(pd.Series(TEXT, dtype=kind) for kind in (None, "string", "category")),
+    pd.Categorical(TEXT),
+    *(pl.Series(TEXT, dtype=kind) for kind in (None, pl.Categorical, pl.Enum(["top", "side"]))),
+]
 
 
 @pytest.mark.parametrize(
-    "given",
-    [
-        ["top", "side", None],
-        np.array(["top", "side", None], dtype=object),
-        pd.Series(["top", "side", None]),
-        pd.Series(["top", "side", None], dtype="string"),
-        pd.Series(["top", "side", None], dtype="category"),
-        pd.Categorical(["top", "side", None]),
-        pl.Series(["top", "side", None]),
-        pl.Series(["top", "side", None], dtype=pl.Categorical),
-        pl.Series(["top", "side", None], dtype=pl.Enum(["top", "side"])),
-    ],
+    ("given", "names"),
+    [*((ranks, None) for ranks in RANKS_GIVEN), *((texts, ("side", "top")) for texts in TEXTS_GIVEN)],
 )
-def test_categories_of_any_type_are_codes_in_sorted_order(given):
+def test_ranks_and_categories_of_any_type(given, names):
+    """Categories are codes in sorted order."""
     q = Queries([1, 0, 0], sizes=[3], position=given)
+    assert q.position.dtype == np.int32 and not q.position.flags.writeable
     assert q.position.tolist() == [2, 1, 0]
-    assert q.position_names == ("side", "top")
+    assert q.position_names == names
 
 
 @pytest.mark.parametrize(
@@ -182,27 +172,6 @@ def test_parts_with_other_categories_are_joined_by_name():
     without = Collection(np.ones((1, 1)), Queries([1], sizes=[1]))
     with pytest.raises(ValueError, match=r"part 1 and part 0 differ in their positions \(none; given\)"):
         Collection.concat([parts[0], without])
-
-
-@BOTH
-def test_data_sets_carry_positions(engine):
-    data = dataset(engine)
-    data = data.construct() if engine == "lightgbm" else data
-    assert queries_of(data) is queries_of(data)
-    assert np.array_equal(queries_of(data).position, CODES)
-    named = dataset(engine, position=np.where(CODES % 2, "odd", "even").tolist())
-    named = named.construct() if engine == "lightgbm" else named
-    assert queries_of(named).position_names == ("even", "odd")
-    with pytest.raises(ValueError, match=r"position\[3\] is 0: give the rank"):
-        dataset(engine, position=np.where(np.arange(N) == 3, 0, 1))
-    with pytest.raises(ValueError, match=f"position has 3 rows, the data set has {N}"):
-        dataset(engine, position=[1, 2, 3])
-
-
-def test_a_subset_keeps_positions():
-    rows = np.flatnonzero(np.isin(QID, [3, 4, 9]))
-    part = dataset("lightgbm").construct().subset(rows).construct()
-    assert np.array_equal(queries_of(part).position, CODES[rows])
 
 
 @BOTH

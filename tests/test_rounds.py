@@ -78,6 +78,18 @@ def test_rounds_without_a_split():
     assert seen == [0] + [1] * 8  # the first tree stays
 
 
+def test_boost_has_no_round():
+    """XGBoost's `Booster.boost` takes gradients that the caller computes, so `gradient` is given the round."""
+    (seen, objective), data = scheduled(), matrix()
+    booster = xgb.Booster(XGB, [data])
+    for i in range(3):
+        scores = booster.predict(data, output_margin=True)
+        objective(scores, data)
+        grad, hess = objective.gradient(scores, Q, i)
+        booster.boost(data, iteration=i, grad=grad, hess=hess)
+    assert seen == [0, 0, 0, 1, 0, 2]
+
+
 @ENGINES
 def test_boosters_that_take_turns_count_apart(engine):
     seen, objective = scheduled()

@@ -25,7 +25,6 @@ READERS = {
     "elasticsearch": served.by_plugin,
     "opensearch": served.by_plugin,
     "vespa": served.by_vespa,
-    "solr": served.by_solr,
 }
 TOLERANCE = 5e-7  # of the largest score: sums of float32 numbers; stands on the page Serve
 
@@ -75,6 +74,35 @@ def stock(engine, labels=Q.relevance, rounds=5, **params):
     return model, model.predict(data)
 
 
+# Half of the values are 0, others thresholds of ±1e-35 at which LightGBM splits zeros from other numbers, neighbouring
+# float32 numbers, and the largest ones.
+FLT_MAX, TINY = np.finfo(np.float32).max, np.float32(1e-35)
+EDGES = np.float32(
+    [0, -0.0, 1, -1, np.nextafter(np.float32(1), np.float32(2)), FLT_MAX, -FLT_MAX, TINY, -TINY]
+)
+
+
+def drawn(seed, values, columns):
+    return np.random.default_rng(seed).choice(values, (len(X), columns)).astype(np.float32)
+
+
+def grades_of(a, b, c):
+    return (a > 0) + (b < 0) * 2 + (c >= 1)
+
+
+AT_EDGES = drawn(5, [0.0, *EDGES], 4)
+ONE_VALUE, FEW_VALUES = drawn(6, [1.0, np.nan], 3), drawn(6, [0.0, 1.0, -2.0, np.nan], 3)
+SMALL_LEAVES = {"lightgbm": {"min_child_samples": 5}, "xgboost": {"min_child_weight": 0}}
+# What is trained on, the grades, and what is served.
+SERVED = {
+    "missing in training": (HOLES, Q.relevance, HOLES),
+    "missing in service": (X, Q.relevance, HOLES),
+    "edges": (AT_EDGES, grades_of(*AT_EDGES[:, :3].T), AT_EDGES),
+    "one value or missing": (ONE_VALUE, np.isnan(ONE_VALUE[:, :2]).any(axis=1), ONE_VALUE),
+    "few values or missing": (FEW_VALUES, np.isnan(FEW_VALUES[:, :2]).any(axis=1), FEW_VALUES),
+}
+
+
 @ENGINE
 @pytest.mark.parametrize("format", READERS)
 @pytest.mark.parametrize("objective", [LambdaRank(), GradientStep(LambdaRank())], ids=["newton", "gradient"])
@@ -84,11 +112,12 @@ def test_scores_as_predict(tmp_path, engine, objective, format):
 
 
 @ENGINE
-@pytest.mark.parametrize("format", [name for name in READERS if name != "solr"])
-@pytest.mark.parametrize("holes", [HOLES, X], ids=["missing in training", "missing in service"])
-def test_missing_values_go_where_the_engine_sends_them(tmp_path, engine, format, holes):
-    model = ranker(engine).fit(holes, Q.relevance, group=Q.sizes)
-    assert difference(tmp_path, format, model, HOLES) <= TOLERANCE
+@pytest.mark.parametrize("format", READERS)
+@pytest.mark.parametrize("case", SERVED)
+def test_missing_values_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, case, format):
+    trained, grades, features = SERVED[case]
+    model = ranker(engine, **SMALL_LEAVES[engine]).fit(trained, grades, group=Q.sizes)
+    assert difference(tmp_path, format, model, features) <= TOLERANCE
 
 
 @ENGINE
@@ -105,9 +134,8 @@ def test_categories_in_onnx(tmp_path, engine):
     about = {p.key: json.loads(p.value) for p in onnx.load(tmp_path / "model").metadata_props}
     assert about["features"] == list(frame.columns)
     assert about["categories"] in ({"city": list("uvwxyz")}, {})  # XGBoost has them since 3.1
-    for format in ("vespa", "solr"):
-        with pytest.raises(ValueError, match="feature 'city' has categories"):
-            lambdaboost.export(model, tmp_path / "none", format=format)
+    with pytest.raises(ValueError, match="feature 'city' has categories"):
+        lambdaboost.export(model, tmp_path / "none", format="vespa")
     assert not (tmp_path / "none").exists()
 
 
@@ -120,34 +148,27 @@ def test_names_with_a_backslash(tmp_path, engine, format):
     assert difference(tmp_path, format, model, frame) <= TOLERANCE
 
 
-@pytest.mark.parametrize(
-    ("engine", "params"),
-    [
-        ("lightgbm", {"objective": "regression"}),
-        ("xgboost", {"objective": "reg:squarederror"}),
-        ("xgboost", {"objective": "rank:pairwise"}),
-    ],
-)
-def test_objectives_that_predict_a_sum(tmp_path, engine, params):
+SUMS = [
+    ("lightgbm", {"objective": "regression"}, True),
+    ("xgboost", {"objective": "reg:squarederror"}, True),
+    ("xgboost", {"objective": "rank:pairwise"}, True),
+    ("lightgbm", {"objective": "binary"}, False),
+    ("lightgbm", {"objective": "regression", "reg_sqrt": True}, False),
+    ("xgboost", {"objective": "binary:logistic"}, False),
+]
+
+
+@pytest.mark.parametrize(("engine", "params", "is_sum"), SUMS)
+def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, params, is_sum):
     model, expected = stock(engine, Q.relevance > 1, **params)
+    if not is_sum:
+        with pytest.raises(ValueError, match="of whose sum a function is predicted"):
+            lambdaboost.export(model, tmp_path / "m", format="vespa")
+        return
     lambdaboost.export(model, tmp_path / "m", format="vespa")
     names = [{"lightgbm": "Column_{}", "xgboost": "f{}"}[engine].format(i) for i in range(8)]
     got = served.by_vespa((tmp_path / "m").read_bytes(), names, X)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
-
-
-@pytest.mark.parametrize(
-    ("engine", "params"),
-    [
-        ("lightgbm", {"objective": "binary"}),
-        ("lightgbm", {"objective": "regression", "reg_sqrt": True}),
-        ("xgboost", {"objective": "binary:logistic"}),
-    ],
-)
-def test_objectives_that_predict_a_function_of_the_sum_are_refused(tmp_path, engine, params):
-    model, _ = stock(engine, Q.relevance > 1, **params)
-    with pytest.raises(ValueError, match="of whose sum a function is predicted"):
-        lambdaboost.export(model, tmp_path / "m", format="vespa")
 
 
 @ENGINE
@@ -183,78 +204,6 @@ def test_a_stock_training_with_its_base_score(tmp_path):
     np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
 
 
-def test_thresholds_survive_solrs_slack():
-    from lambdaboost.serving import SLACK, _before_slack
-
-    def there(threshold):
-        found = _before_slack(threshold)
-        return None if found is None else np.float32(np.float32(repr(float(found))) + SLACK)
-
-    for threshold in np.float32([0.0, 1.5, -3.25, 1e-3, 123456.0, -1e-6, 3e-5, 1e-4]):
-        assert there(threshold) == threshold
-    draw = np.random.default_rng(0)
-    drawn = (draw.choice([-1, 1], 3000) * 10 ** draw.uniform(-5, 38, 3000)).astype(np.float32)
-    assert np.mean([there(threshold) == threshold for threshold in drawn]) > 0.99
-    assert {there(threshold) for threshold in drawn if there(threshold) != threshold} <= {None}
-    for zero in (1e-35, 1e-40, 0.0):  # as LightGBM and XGBoost split zeros from other numbers
-        assert there(np.float32(zero)) == 0 if zero == 0 else 0 < there(np.float32(zero)) < 1.2e-13
-        assert -1.2e-13 < there(np.nextafter(np.float32(-zero), np.float32(-1))) < 0
-    assert there(np.float32(1e-9)) is None
-
-
-@ENGINE
-def test_a_threshold_that_solr_cannot_hold_is_refused(tmp_path, engine):
-    few = {"min_child_samples": 5} if engine == "lightgbm" else {"min_child_weight": 0}
-    values = np.random.default_rng(7).choice(np.float32([1e-9, 2e-9, 3e-9]), (800, 2))
-    model = ranker(engine, **few).fit(values, values[:, 0] > 1.5e-9, group=[20] * 40)
-    with pytest.raises(ValueError, match=r"feature '\w+' has the threshold .*multiply the feature by 1000"):
-        lambdaboost.export(model, tmp_path / "m", format="solr")
-    assert not (tmp_path / "m").exists()
-
-
-FLT_MAX = np.finfo(np.float32).max
-TINY = np.float32(1e-35)  # at which LightGBM splits zeros from other numbers
-EDGES = np.float32(
-    [0, -0.0, 1, -1, np.nextafter(np.float32(1), np.float32(2)), FLT_MAX, -FLT_MAX, TINY, -TINY]
-)
-
-
-@ENGINE
-@pytest.mark.parametrize("format", READERS)
-def test_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, format):
-    """Features of few values: half of them 0, thresholds of ±1e-35, neighbouring float32 numbers, the largest one."""
-    draw = np.random.default_rng(5)
-    # XGBoost tells 1e-35 from 0, and Solr's slack of 1e-6 does not; LightGBM takes it for 0.
-    edges = EDGES[:-2] if (engine, format) == ("xgboost", "solr") else EDGES
-    features = draw.choice([*edges[:1], *edges], (800, 4)).astype(np.float32)
-    model = ranker(engine, **({"min_child_samples": 5} if engine == "lightgbm" else {"min_child_weight": 0}))
-    model.fit(
-        features, (features[:, 0] > 0) + (features[:, 1] < 0) * 2 + (features[:, 2] >= 1), group=[20] * 40
-    )
-    assert difference(tmp_path, format, model, features) <= TOLERANCE
-
-
-@ENGINE
-@pytest.mark.parametrize("format", [name for name in READERS if name != "solr"])
-@pytest.mark.parametrize("present", [[1.0], [0.0, 1.0, -2.0]], ids=["one value", "several"])
-def test_splits_between_present_and_missing(tmp_path, engine, format, present):
-    draw = np.random.default_rng(6)
-    features = draw.choice([*present, np.nan], (800, 3)).astype(np.float32)
-    model = ranker(engine, **({"min_child_samples": 5} if engine == "lightgbm" else {"min_child_weight": 0}))
-    model.fit(features, np.isnan(features[:, 0]) + np.isnan(features[:, 1]), group=[20] * 40)
-    assert difference(tmp_path, format, model, features) <= TOLERANCE
-
-
-@ENGINE
-def test_solr_refuses_models_that_have_learnt_from_missing_values(tmp_path, engine):
-    model = ranker(engine).fit(HOLES, Q.relevance, group=Q.sizes)
-    with pytest.raises(
-        ValueError, match=r"feature '\w+' has missing values that go left, .*fill them before"
-    ):
-        lambdaboost.export(model, tmp_path / "m", format="solr")
-    assert not (tmp_path / "m").exists()
-
-
 @pytest.mark.parametrize("format", READERS)
 def test_another_number_for_missing_values_is_refused(tmp_path, format):
     odd = np.where(np.isnan(HOLES), -999, HOLES)
@@ -273,9 +222,9 @@ def test_what_is_refused(tmp_path, engine):
     with pytest.raises(ValueError, match=r"format is 'pmml': give one of 'onnx', 'elasticsearch'"):
         lambdaboost.export(model, path, format="pmml")
     with pytest.raises(ValueError, match="path"):
-        lambdaboost.export(model, tmp_path / "no folder" / "m", format="solr")
+        lambdaboost.export(model, tmp_path / "no folder" / "m", format="vespa")
     with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
-        lambdaboost.export("m", path, format="solr")
+        lambdaboost.export("m", path, format="vespa")
     several = {"lightgbm": "multiclass", "xgboost": "multi:softprob"}[engine]
     grades, _ = stock(engine, objective=several, num_class=5)
     with pytest.raises(ValueError, match="several scores a document"):

@@ -35,11 +35,7 @@ def rows(data, first=0):
 @pytest.fixture(scope="module")
 def spark():
     sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
-    }
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     yield session
     session.stop()

@@ -139,7 +139,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch):
     command.main(arguments)
     command.main([*arguments, "--before", str(out)])
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert "| before: tune | 0" in text and "lambdarank, best of 4" in text
+    assert "| before: tune | 0" in text and "lambdarank, best of 4" in text and "| before: seconds |" in text
 
 
 def test_a_missing_folder_is_named(tmp_path):

@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         note(f"{one.key}: done")
     for one, outcome in found.items():
         before = load(options.before / "runs" / f"{one.key}.npz") if options.before else {}
-        outcome |= {f"before: {name}": value for name, value in (before or {}).items() if "tune" in name}
+        kept = {name: value for name, value in (before or {}).items() if "tune" in name or name == "seconds"}
+        outcome |= {f"before: {name}": value for name, value in kept.items()}
     write_report(found, options.out)
 
 

@@ -1,4 +1,4 @@
-"""The report: every row against `tune`, on both cutoffs, and what `tune` chose."""
+"""The report: every row against `tune`, on both cutoffs, what `tune` chose, and how long it took."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from lambdaboost import NDCG
 from lambdaboost.evaluation import compare_values
 
 Found = Mapping[Run, Outcome]
+BEFORE = "before: seconds"  # of `tune` of an earlier version
 
 
 def write_report(found: Found, out: Path) -> None:
@@ -70,13 +71,16 @@ def of_rows(found: Found, k: int) -> str:
 
 
 def of_sets(found: Found) -> str:
-    """How much was tested on each set, and what `tune` chose."""
-    cells = []
+    """How much was tested on each set, what `tune` chose, and its seconds, of an earlier version too if all have it."""
+    cells, times = [], ["seconds", BEFORE]
+    times = [name for name in times if all(name in outcome for outcome in found.values())]
     for data in sets_of(found):
-        runs = [outcome for run, outcome in found.items() if run.data == data]
-        tested = np.unique(np.concatenate([outcome["queries"] for outcome in runs])).size
-        seconds = np.mean([outcome["seconds"] for outcome in runs])
-        chosen = "; ".join(str(outcome["chosen"]) for outcome in runs)
-        cells.append([data, str(len(runs)), f"{tested:,}", f"{seconds:.0f}", chosen])
+        runs = {run.seed: outcome for run, outcome in found.items() if run.data == data}
+        tested = np.unique(np.concatenate([outcome["queries"] for outcome in runs.values()])).size
+        seconds = [f"{np.mean([outcome[name] for outcome in runs.values()]):.0f}" for name in times]
+        chosen = "; ".join(str(outcome["chosen"]) for outcome in runs.values())
+        cells.append([data, ", ".join(map(str, runs)), f"{tested:,}", *seconds, chosen])
+    total = [f"{np.mean([outcome[name] for outcome in found.values()]):.0f}" for name in times]
+    cells.append(["all", "", "", *total, ""])
     caption = "Processor seconds of `tune`, mean over the seeds, on one thread."
-    return table(["", "seeds", "test queries", "seconds", "chosen, by seed"], cells, caption)
+    return table(["", "seeds", "test queries", *times, "chosen, by seed"], cells, caption)

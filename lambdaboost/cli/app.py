@@ -31,8 +31,8 @@ for _measuring in (evaluate, report):
     app.command(rich_help_panel="Measure and compare")(_measuring)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"lambdaboost {__version__}")
         raise typer.Exit
 
@@ -40,7 +40,9 @@ def _version(asked: bool) -> None:
 @app.callback(invoke_without_command=True)
 def _top(
     context: typer.Context,
-    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    version: Annotated[
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
     debug: Annotated[bool, Option("--debug", help="Print the traceback of an error.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import naming_rows, saying
+from lambdaboost._checks import error_context, naming_rows
 from lambdaboost._words import counted
 from lambdaboost.cli.console import print_table, tell
 from lambdaboost.datasets import Queries
@@ -39,7 +39,7 @@ def check_labels(
             )
         if getattr(reader, "reads_positions", False) and q.positions is None:
             raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
-        with naming_rows(place), saying(repr(reader)):
+        with naming_rows(place), error_context(repr(reader)):
             if isinstance(reader, Measure):
                 reader(zeros, q)
             elif not isinstance(reader, NativeObjective):

@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from lambdaboost._checks import check_new_source
 from lambdaboost._installed import ENGINES, first_installed
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import Measure, parse
 
@@ -40,7 +40,7 @@ def read_source(text: str) -> tuple[str, str, bool]:
     given = text.strip().removesuffix(":rate")
     name, equals, column = (part.strip() for part in given.partition("="))
     if not name.isidentifier() or (equals and not column):
-        raise ValueError(f"{shown(text)}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate")
+        raise ValueError(f"{quote(text)}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate")
     return name, column or name, given != text.strip()
 
 
@@ -52,7 +52,7 @@ def read_param(text: str) -> tuple[str, Any]:
     """
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value):
-        raise ValueError(f"{shown(text)}: expected KEY=VALUE, such as num_leaves=63")
+        raise ValueError(f"{quote(text)}: expected KEY=VALUE, such as num_leaves=63")
     try:
         found = json.loads(value, parse_constant=str)
     except ValueError:
@@ -70,7 +70,7 @@ def read_named(text: str) -> tuple[str, Path]:
     if not equals or Path(text).exists():
         return Path(text).stem, Path(text)
     if not name.strip() or not path:
-        raise ValueError(f"{shown(text)}: expected PATH or NAME=PATH, such as graded=model.txt")
+        raise ValueError(f"{quote(text)}: expected PATH or NAME=PATH, such as graded=model.txt")
     return name.strip(), Path(path)
 
 
@@ -134,9 +134,9 @@ POSITION = (
 Position = Annotated[str | None, Option(metavar="COLUMN", help=POSITION)]
 Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the weight of each row.")]
 Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
-CATEGORICAL = "Features of a table that are categories: texts or whole numbers; ranges as of --drop."
+CATEGORICAL = "Features of a table that are categories: texts or whole numbers."
 Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
-DROP = "Columns that are no features, by name or in LETOR text by number; ranges are allowed: title,134-136."
+DROP = "Columns that are no features, by name or in LETOR text by number: title,url."
 Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
 UNSEEN = "What a category is that training did not have; default: that of the model, else error."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]

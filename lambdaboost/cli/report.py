@@ -69,8 +69,10 @@ def report(
         facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": f"seed {seed}"}
         for name, path in systems:
             about = models[name].about.items() if name in models else ()
-            told = {key: value for key, value in about if key not in HIDDEN and value not in (None, {})}
-            facts[name] = {"file": path.name, **told}
+            shown_facts = {
+                key: value for key, value in about if key not in HIDDEN and value not in (None, {})
+            }
+            facts[name] = {"file": path.name, **shown_facts}
         write_report(
             out,
             found,

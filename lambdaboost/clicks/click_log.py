@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
-from lambdaboost._words import counted, shown
+from lambdaboost._words import counted, quote
 from lambdaboost.clicks.propensities import AffineBias, Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import chosen_of, codes_of, numbers, query_ids, weights_of
@@ -286,7 +286,7 @@ class ClickLog:
         for name, keys, here in zip(("query", "document"), sought, self.documents, strict=True):
             kinds = {keys.dtype.kind, here.dtype.kind}
             if keys.size and "U" in kinds and len(kinds - {"O"}) == 2:
-                given, logged = (shown(a[0]) if a.dtype.kind == "U" else a[0] for a in (keys, here))
+                given, logged = (quote(a[0]) if a.dtype.kind == "U" else a[0] for a in (keys, here))
                 raise TypeError(
                     f"{name} has {given}, and the log {logged}, text in one of them: none can match"
                 )

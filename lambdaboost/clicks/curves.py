@@ -40,11 +40,11 @@ def resampled(estimate: Callable[[Floats], Floats], n_queries: int, intervals: i
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         found = estimate(np.ones(n_queries))
-        drawn = np.empty((resamples, found.size))
-        for resample in drawn:
+        estimates = np.empty((resamples, found.size))
+        for resample in estimates:
             times = np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries)
             resample[:] = estimate(times.astype(np.float64))
-    return found, drawn
+    return found, estimates
 
 
 def curve_with_intervals(
@@ -55,18 +55,18 @@ def curve_with_intervals(
     Curves are relative to the best position of the estimate, whose interval is therefore the point 1. Positions that
     the estimator or many resamples leave undetermined are None; a warning names them.
     """
-    found, drawn = resampled(estimate, counts.n_queries, intervals)
+    found, estimates = resampled(estimate, counts.n_queries, intervals)
     known = np.isfinite(found) & (found > 0)
     if known.sum() < min(found.size, 2):
         raise ValueError(
             "too few clicks connect the positions, so the log does not determine their propensities; give more sessions"
         )
     best = int(np.argmax(np.where(known, found, 0)))
-    if len(drawn):
+    if len(estimates):
         with np.errstate(divide="ignore", invalid="ignore"):
-            drawn = drawn / drawn[:, best, None]
-        drawn[~np.isfinite(drawn)] = np.nan
-        known &= np.isfinite(drawn).mean(axis=0) >= SHARE
+            estimates = estimates / estimates[:, best, None]
+        estimates[~np.isfinite(estimates)] = np.nan
+        known &= np.isfinite(estimates).mean(axis=0) >= SHARE
         if known.sum() < min(found.size, 2):
             raise ValueError(
                 "the curve cannot be estimated on most resamples of the queries, so there are no intervals: some "
@@ -74,6 +74,6 @@ def curve_with_intervals(
             )
     warn_left_out(known, counts, "; extended() fills them by a power curve" if counts.names is None else "")
     levels = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
-    ends = np.nanpercentile(np.where(known, drawn, 1.0), levels, axis=0) if len(drawn) else ()
+    ends = np.nanpercentile(np.where(known, estimates, 1.0), levels, axis=0) if len(estimates) else ()
     curves = (found / found[best], *ends)
     return Propensities(*(np.ma.array(curve, mask=~known) for curve in curves), names=counts.names)  # type: ignore[arg-type, misc]

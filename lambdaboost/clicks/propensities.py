@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._files import check_place, reading, replacing
 from lambdaboost._value import Value
-from lambdaboost._words import counted, listed, shown
+from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.positions import Positions
 
@@ -165,7 +165,7 @@ class Propensities(Value):
         found = np.append(np.nan, value)[self._places(positions)]
         if (unknown := np.isnan(found) & (positions.codes > 0)).any():
             code = int(positions.codes[np.argmax(unknown)])
-            which = code if positions.names is None else shown(positions.names[code - 1])
+            which = code if positions.names is None else quote(positions.names[code - 1])
             raise ValueError(
                 f"position {which} has no propensity on the curve: fill it by extended(), a power curve, or leave out "
                 "these documents"
@@ -192,7 +192,7 @@ class Propensities(Value):
         # A category that no row has may be unknown.
         if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
             raise ValueError(
-                f"position {shown(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a curve "
+                f"position {quote(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a curve "
                 "with all names or leave out these documents"
             )
         return np.array([0, *(by_name.get(name, 0) for name in names)])[code]

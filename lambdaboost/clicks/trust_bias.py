@@ -57,9 +57,9 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     def estimate(times: Floats) -> Floats:
         return _least_squares(low, high, np.asarray(moments.T @ times).reshape(-1, 6)[kept], n)
 
-    found, drawn = resampled(estimate, counts.n_queries, RESAMPLES if counts.n_queries > 1 else 0)
-    solved = np.isfinite(drawn).all(axis=1)
-    if not np.isfinite(found).all() or solved.sum() < len(drawn) / 2:
+    found, estimates = resampled(estimate, counts.n_queries, RESAMPLES if counts.n_queries > 1 else 0)
+    solved = np.isfinite(estimates).all(axis=1)
+    if not np.isfinite(found).all() or solved.sum() < len(estimates) / 2:
         raise ValueError(
             "the log does not distinguish false clicks from examination: the documents shown at two positions differ "
             "too little in relevance, or have too few clicks; give more sessions, take() the rows of the first "

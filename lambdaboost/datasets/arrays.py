@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels, row_of
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -178,7 +178,7 @@ def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
     if split := split_query(ids):
         query, first, again = split
         raise ValueError(
-            f"{name} has query {shown(query) if isinstance(query, str) else query} in two places, "
+            f"{name} has query {quote(query) if isinstance(query, str) else query} in two places, "
             f"row {first} and row {again}: sort the rows by query so that each is whole"
         )
     return _first_rows(ids)

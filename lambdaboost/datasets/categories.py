@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._words import counted, listed, shown
+from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.tables import Table, text_of_value
 
 Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
@@ -71,7 +71,7 @@ def codes_in(
     codes = np.array([*of_value, np.nan], dtype=np.float32)[of_row]
     if (other := np.isnan(codes) & (of_row >= 0)).any():
         name, row = table.called(column), int(other.argmax())
-        text = shown(text_of_value(there[of_row[row]]))
+        text = quote(text_of_value(there[of_row[row]]))
         if lost is None:
             raise ValueError(
                 f"{name} is {text} in {name.row(row)}, none of its categories in training ({listed(values, 5)}): make "

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, shown
+from lambdaboost._words import listed, quote
 from lambdaboost.datasets.arrays import (
     codes_of,
     feature_array,
@@ -74,8 +74,7 @@ class Columns:
     position, weight, document : str, optional
         The position and weight of each row, as of `Queries`, and its name.
     categorical : list of str
-        Features of text or whole numbers that become categories, besides those that have a categorical type; here and
-        in `drop` also ranges such as ``134-136`` or ``title_bm25-title_length``.
+        Features of text or whole numbers that become categories, besides those that have a categorical type.
     features : list of str, optional
         The features, in order; by default all other columns.
     drop : list of str
@@ -149,7 +148,7 @@ class Columns:
         for argument, column in uses:
             if (first := seen.setdefault(column, argument)) != argument or uses.count((argument, column)) > 1:
                 raise ValueError(
-                    f"{first}: column {shown(column)} is given twice: a column has one use; name it once"
+                    f"{first}: column {quote(column)} is given twice: a column has one use; name it once"
                 )
 
     @classmethod
@@ -178,8 +177,7 @@ class Columns:
         if isinstance(table, LetorTable):
             known["n_features"] = max(table.n_features, self.n_features or 0)
             known["sparse"] = not isinstance(data.features, np.ndarray)
-        drop = self.drop if table is None else self._expanded("drop", table)
-        return replace(self, **{"n_features": None, "categorical": (), "drop": drop} | known)
+        return replace(self, **{"n_features": None, "categorical": ()} | known)
 
     @property
     def text(self) -> tuple[str | None, ...]:
@@ -203,8 +201,7 @@ class Columns:
             if is_table(path):
                 table = Table.read(path, (*self.text, *text))
             else:
-                whole = read_letor(path)
-                table = LetorTable(None, str(path), 1, whole=whole, n_features=whole.n_features)
+                table = LetorTable(None, str(path), 1, whole=read_letor(path))
         elif table is None and (frame := as_frame(name, data)) is not None:
             table = Table(frame, name)
         if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
@@ -213,7 +210,7 @@ class Columns:
             )
         return table
 
-    def read(self, data: Any, y: Any = None, *, name: str = "df", **beside: Any) -> Collection:
+    def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array and what is given with it.
 
         Columns that only label the documents need not be there once training has recorded the features.
@@ -226,7 +223,7 @@ class Columns:
             The grades, where they are no column.
         name : str
             What messages call a table or an array.
-        **beside
+        **arrays
             What else is no column: ``group=``, the documents of each query, or ``qid=``, the query of each row;
             ``sources=`` by name, ``position=``, and ``weight=`` of rows or queries.
 
@@ -238,7 +235,7 @@ class Columns:
         """
         table = self._opened(data, name)
         data = feature_array(data) if table is None else data
-        q, documents, rows = self.labels(data if table is None else table, y, name=name, **beside)
+        q, documents, rows = self.labels(data if table is None else table, y, name=name, **arrays)
         features, names, categories = self._features(table, data)
         return Collection(features if rows is None else features[rows], q, documents, names, categories, rows)
 
@@ -265,7 +262,7 @@ class Columns:
             )
         if isinstance(y, str):
             raise TypeError(
-                f"the grades are {shown(y)}: give an array of them, not the name of a column, and drop that column "
+                f"the grades are {quote(y)}: give an array of them, not the name of a column, and drop that column "
                 "from the features"
             )
         table: Any = self._opened(data, name)
@@ -275,11 +272,13 @@ class Columns:
         sizes, groups = None if group is None else sizes_of(group, n), group if qid is None else qid
         ids = pick("query", self.query, groups, lambda column: table.ids(column), partial(_ids, sizes))
         found = {RELEVANCE: pick("label", self.label, y, lambda column: table.labels(column), grades_of)}
-        beside = sources_by_name(sources)
-        for source in {**self.sources, **beside}:
+        given_sources = sources_by_name(sources)
+        for source in {**self.sources, **given_sources}:
             check_new_source(source)
             column, parse = self.sources.get(source), partial(labels_of, f"sources[{source!r}]")
-            labels = pick("sources", column, beside.get(source), lambda column: table.labels(column), parse)
+            labels = pick(
+                "sources", column, given_sources.get(source), lambda column: table.labels(column), parse
+            )
             if labels is not None and source in self.rates:
                 called = f"sources[{source!r}]" if table is None else table.called(column)
                 refuse_labels(called, labels, labels < 0, "counts of clicks must be ≥ 0")
@@ -333,7 +332,7 @@ class Columns:
         if there and given is not None:
             what = {"query": "group or qid", "label": "y"}.get(argument, argument)
             raise ValueError(
-                f"{name} has a column {shown(column)}, and {what} is also given: give one of them, or rename the column"
+                f"{name} has a column {quote(column)}, and {what} is also given: give one of them, or rename the column"
             )
         if there or given is not None:
             return read(column) if there else parse(given)
@@ -345,7 +344,7 @@ class Columns:
             table.check(column, argument)
         before = "eval_" if name.startswith("eval") else ""
         or_so = f", or the queries as {before}group= or {before}qid=" if argument == "query" else ""
-        raise ValueError(f"{argument}: {name} has no column {shown(column)}: give a table with it{or_so}")
+        raise ValueError(f"{argument}: {name} has no column {quote(column)}: give a table with it{or_so}")
 
     def features_in(self, data: Any, name: str = "X") -> Any:
         """The features to predict from, in the order of the rows; needs neither queries nor labels.
@@ -383,14 +382,14 @@ class Columns:
             return table.matrix(names, self.sparse), names, {}
         categories = self.categories
         if categories is None:
-            named = self._expanded("categorical", table)
+            named = self._checked("categorical", table)
             if idle := [column for column in named if column not in names]:
-                raise ValueError(f"categorical: {shown(idle[0])} is no feature: leave it out")
+                raise ValueError(f"categorical: {quote(idle[0])} is no feature: leave it out")
             categories = categories_in(table, named)
             categories = {column: categories[column] for column in names if column in categories}
         elif wrong := [c for c in categories_in(table) if c in names and c not in categories]:
             raise WrongType(
-                f"{table.where} has categories in the column {shown(wrong[0])}, which held numbers in training: give "
+                f"{table.where} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )
         if not categories:
@@ -421,7 +420,7 @@ class Columns:
                 raise ValueError(f"{table.where} lacks {of}: {listed(missing)}; add these columns")
             kept = tuple(self.features)
         else:
-            gone = {column for _, column in self._own()}.union(self._expanded("drop", table))
+            gone = {column for _, column in self._own()}.union(self._checked("drop", table))
             kept = tuple(column for column in names if column not in gone)
         if not kept:
             raise ValueError(
@@ -429,26 +428,11 @@ class Columns:
             )
         return kept
 
-    def _expanded(self, argument: str, table: Table) -> list[Any]:
-        """The columns of a list in which ranges may stand, such as ``134-136``; a range skips columns of labels."""
-        names, found = table.names, []
-        own = {column for _, column in self._own()}
-        for item in getattr(self, argument):
-            if item in names:
-                found.append(item)
-                continue
-            text = str(item)
-            ends = [
-                (text[:at].strip(), text[at + 1 :].strip()) for at, letter in enumerate(text) if letter == "-"
-            ]
-            for first, last in ends:
-                if first in names and last in names and names.index(first) <= names.index(last):
-                    within = names[names.index(first) : names.index(last) + 1]
-                    found += [column for column in within if column not in own]
-                    break
-            else:
-                table.check(item, argument)
-        return found
+    def _checked(self, argument: str, table: Table) -> list[Any]:
+        """The columns of a list; raises if the table lacks one."""
+        for column in getattr(self, argument):
+            table.check(column, argument)
+        return list(getattr(self, argument))
 
 
 def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray[np.str_] | None]:

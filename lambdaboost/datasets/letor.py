@@ -6,7 +6,7 @@ import io
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.positions import Positions, positions_of
@@ -77,41 +77,39 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     """
     from lambdaboost.datasets.kernels.letor import NO_QID
 
-    path = Path(path)
+    path, blocks, line = Path(path), [], 1
     least = 1 if n_features is None else check_whole("n_features", n_features)
-    parsed = list(_blocks(path))
-    if not sum(part.shape[0] for *_, part in parsed):
+    with reading(path) as file:
+        while text := file.read(BLOCK) + file.readline():
+            if line == 1:
+                text = text.removeprefix(BOM_UTF8)
+            blocks.append(_parse(path, text if text.endswith(b"\n") else text + b"\n", line))
+            line += text.count(b"\n")
+    if not sum(len(grades) for grades, *_ in blocks):
         raise ValueError(f"{path} has no rows; {EXPECTED}")
-    grades, ids, names, lines = (np.concatenate([block[at] for block in parsed]) for at in range(4))
-    d = max(least, *(part.shape[1] for *_, part in parsed))
+    grades, ids, names, lines = (np.concatenate([block[at] for block in blocks]) for at in range(4))
+    parts = [block[4] for block in blocks]
+    d = max(least, *(part.shape[1] for part in parts))
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
     without = ids == NO_QID
     if (unlike := without != without[0]).any():
-        raise ValueError(_wrong(path, lines[unlike.argmax()]))
+        at = int(unlike.argmax())
+        has = "no qid" if without[at] else "a qid"
+        raise ValueError(f"{path}:{lines[at]}: the line has {has}, unlike those before it; {EXPECTED}")
     if not without[0] and (split := split_query(ids)):
         query, _, row = split
         raise ValueError(
             f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order; {EXPECTED}"
         )
     q = _in_sizes(grades, path) if without[0] else Queries(grades, ids=ids)
-    features = _joined([part for *_, part in parsed], d, sum(stored for *_, stored, _ in parsed))
-    return Collection(features, q, names if (names != "").any() else None)
-
-
-def _blocks(path: Path) -> Iterator[tuple[Any, ...]]:
-    """The rows of blocks of whole lines."""
-    line = 1
-    with reading(path) as file:
-        while text := file.read(BLOCK) + file.readline():
-            if line == 1:
-                text = text.removeprefix(BOM_UTF8)
-            yield _parse(path, text if text.endswith(b"\n") else text + b"\n", line)
-            line += text.count(b"\n")
+    stored = sum(block[5] for block in blocks)
+    del blocks  # lets the parts go, one by one
+    return Collection(_joined(parts, (grades.size, d), stored), q, names if (names != "").any() else None)
 
 
 def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
-    """Grades, ids, names and lines of the rows of a text whose first line is `line`, values stored, and features."""
+    """Of whole lines, `line` the first: the grades, ids, names and lines of rows, their features, and values stored."""
     from scipy.sparse import csr_matrix
 
     from lambdaboost.datasets.kernels.letor import Rows, parse_lines
@@ -126,7 +124,8 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
         try:
             rows.grades[row], rows.ids[row], indices, values = _parse_line(body)
         except ValueError:
-            raise ValueError(_wrong(path, line + text.count(b"\n", 0, at))) from None
+            number, what = line + text.count(b"\n", 0, at), quote(body.strip().decode(errors="replace"))
+            raise ValueError(f"{path}:{number}: {what}; {EXPECTED}") from None
         stop = n + len(values)
         rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)
         rows.ends[row], rows.comments[row] = stop, at + len(body)
@@ -140,10 +139,10 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
     features = csr_matrix((rows.values[:n], columns, ends), (row, 1 + int(columns.max(initial=0))))
     if n >= DENSE_SHARE * row * features.shape[1]:
         features = features.toarray()
-    else:  # a zero is like an absent value
+    else:
         features.eliminate_zeros()
         features = features.copy()  # lets go the arrays that would hold any text
-    return rows.grades[:row], rows.ids[:row], names, lines, n, features
+    return rows.grades[:row], rows.ids[:row], names, lines, features, n
 
 
 def _parse_line(body: bytes) -> tuple[float, int, list[int], list[float]]:
@@ -153,14 +152,10 @@ def _parse_line(body: bytes) -> tuple[float, int, list[int], list[float]]:
     if not (found := LINE.fullmatch(body)):
         raise ValueError
     pairs = [word.split(b":") for word in found[3].split()]
-    grade, indices, values = (
-        float(found[1]),
-        [int(at) for at, _ in pairs],
-        [float(value) for _, value in pairs],
-    )
+    grade, indices = float(found[1]), [int(index) for index, _ in pairs]
     if not 0 <= grade < np.inf or any(a >= b for a, b in pairwise([0, *indices])):
         raise ValueError
-    return grade, int(found[2] or NO_QID), indices, values
+    return grade, int(found[2] or NO_QID), indices, [float(value) for _, value in pairs]
 
 
 def _name(comment: bytes) -> str:
@@ -169,49 +164,44 @@ def _name(comment: bytes) -> str:
     return (found[1] if found else comment.strip()).decode(errors="replace")
 
 
-def _wrong(path: Path, line: int) -> str:
-    """The message about a wrong line."""
-    with reading(path) as file:
-        text = next(text for at, text in enumerate(file, 1) if at == line)
-    body = text.removeprefix(BOM_UTF8).partition(b"#")[0].strip()
-    return f"{path}:{line}: {shown(body.decode(errors='replace'))}; {EXPECTED}"
-
-
-def _joined(parts: list[Any], d: int, stored: int) -> Any:
-    """The features of all blocks with `d` columns, dense or CSR; each block is let go once it is copied."""
+def _joined(parts: list[Any], shape: tuple[int, int], stored: int) -> Any:
+    """The features of all parts, dense or CSR without zeros; each part is let go once it is copied."""
     from scipy.sparse import csr_matrix, vstack
 
-    n, row = sum(part.shape[0] for part in parts), 0
-    if stored < DENSE_SHARE * n * d:
-        parts = [csr_matrix(part) for part in parts]
-        for part in parts:
-            part.resize(part.shape[0], d)
-        return vstack(parts, format="csr")
-    features = np.zeros((n, d), np.float32)
-    for at, part in enumerate(parts):
-        features[row : row + part.shape[0], : part.shape[1]] = (
-            part if isinstance(part, np.ndarray) else part.toarray()
-        )
-        row, parts[at] = row + part.shape[0], None
-    return features
+    if stored < DENSE_SHARE * shape[0] * shape[1]:
+        return vstack([_widened(csr_matrix(part), shape[1]) for part in parts], format="csr")
+    dense, row = np.zeros(shape, np.float32), 0
+    while parts:
+        part = parts.pop(0)
+        rows = dense[row : row + part.shape[0], : part.shape[1]]
+        rows[:] = part if isinstance(part, np.ndarray) else part.toarray()
+        row += part.shape[0]
+    return dense
+
+
+def _widened(X: Any, d: int) -> Any:
+    """Features with `d` columns, the last ones 0."""
+    from scipy.sparse import csr_matrix
+
+    if isinstance(X, np.ndarray):
+        return np.pad(X, ((0, 0), (0, d - X.shape[1])))
+    wide = csr_matrix(X)  # of the same arrays
+    wide.resize(X.shape[0], d)
+    return wide
 
 
 def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
-    """Queries of the sizes in LightGBM's ``<data>.query``, compressed or not."""
+    """Queries of the sizes in LightGBM's ``<data>.query``, compressed as the data are."""
     plain = without_compression_suffix(path)
-    names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
-    if (found := next((name for name in names if name.exists()), None)) is None:
-        raise ValueError(f"{path} has no qid on its lines, and there is no {plain.name}.query; {EXPECTED}")
-    with reading(found) as file:
-        sizes = [line.strip() for line in file]
-    for number, text in enumerate(sizes, 1):
-        if not text.isdigit():
-            what = shown(text.decode(errors="replace"))
-            raise ValueError(f"{found}:{number}: {what}; expected the number of documents of one query")
+    beside = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
+    if not beside.exists():
+        raise ValueError(f"{path} has no qid on its lines, and there is no {beside.name}; {EXPECTED}")
+    with reading(beside) as file:
+        sizes = file.read().split()
     try:
-        return Queries(grades, sizes=[int(text) for text in sizes])
+        return Queries(grades, sizes=[int(size) for size in sizes])
     except ValueError as error:
-        raise ValueError(f"{path} and {found}: {error}") from None
+        raise ValueError(f"{beside}: {error}; expected the number of documents of each query") from None
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
@@ -266,7 +256,11 @@ class LetorTable(Table):
     """LETOR text as a table of the columns 1, 2, …, whose grades and queries are not among them."""
 
     whole: Any = None  # its Collection
-    n_features: int = 0  # which the text may not reach
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.whole.n_features)
 
     @property
     def names(self) -> list[str]:
@@ -288,16 +282,18 @@ class LetorTable(Table):
                 f"{self.where} has {self.n_features} features, the training data {n}: missing ones count as 0; if the "
                 "file has other features, the scores are meaningless"
             )
-        return replace(self, n_features=n)
+        X = self.whole.features
+        return (
+            self
+            if self.n_features == n
+            else replace(self, whole=replace(self.whole, features=_widened(X, n)))
+        )
 
     def matrix(self, columns: Sequence[str], sparse: bool | None = None) -> Any:
         """Some columns, dense or `sparse` as in training: XGBoost treats absent values of sparse data as missing."""
         from scipy.sparse import csr_matrix
 
         X = self.whole.features
-        if more := self.n_features - X.shape[1]:
-            X = np.pad(X, ((0, 0), (0, more))) if isinstance(X, np.ndarray) else X.copy()
-            X.resize((len(self), self.n_features))
         if list(columns) != self.names:
             X = X[:, [int(column) - 1 for column in columns]]
         if sparse is None or sparse != isinstance(X, np.ndarray):

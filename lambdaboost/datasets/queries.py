@@ -273,10 +273,6 @@ class Queries:
         """The same queries with other positions, or with none."""
         return _rebuild(**self._parts() | {"positions": _positions(position, self.n_documents)})
 
-    def with_weight(self, weight: ArrayLike) -> Queries:
-        """The same queries with other weights, one per query or per document."""
-        return _rebuild(**self._parts() | {"weight": _weights(weight, self.offsets)})
-
     def without_ids(self) -> Queries:
         """The same queries without names."""
         return _rebuild(**self._parts() | {"ids": None})

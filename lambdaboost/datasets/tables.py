@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import Column
 from lambdaboost._files import check_file, reading
 from lambdaboost._installed import install_command
-from lambdaboost._words import listed, shown
+from lambdaboost._words import listed, quote
 from lambdaboost.datasets.arrays import (
     array_of,
     float_type,
@@ -109,11 +109,11 @@ class Table:
         ):
             hint = f"it is in the index; give {self.where}.reset_index()"
         before = f"{argument}: " if argument else ""
-        raise ValueError(f"{before}{self.where} has no column {shown(column)}{meant}: {hint}")
+        raise ValueError(f"{before}{self.where} has no column {quote(column)}{meant}: {hint}")
 
     def called(self, column: Any) -> Column:
         """What messages call a column."""
-        return Column(f"column {shown(column)}", self.where, self.first)
+        return Column(f"column {quote(column)}", self.where, self.first)
 
     def series(self, column: Any) -> Any:
         """A column as a narwhals series."""
@@ -129,7 +129,7 @@ class Table:
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
             such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
             raise WrongType(
-                f"{self.called(column)} of {self.where} holds lists, such as {shown(such_as)}: give one value per row"
+                f"{self.called(column)} of {self.where} holds lists, such as {quote(such_as)}: give one value per row"
             )
         return given
 
@@ -150,7 +150,7 @@ class Table:
         found = pd.to_numeric(pd.Series(given).mask(missing), errors="coerce").to_numpy(np.float64)
         if (wrong := np.isnan(found) & ~missing).any():
             name, row = self.called(column), int(wrong.argmax())
-            raise WrongType(f"{name} is {shown(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
+            raise WrongType(f"{name} is {quote(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
         return found
 
     def labels(self, column: Any) -> NDArray[np.float32]:
@@ -215,7 +215,7 @@ class Table:
             if text.any() and ranks.notna().any():
                 name, row = self.called(column), int(text.argmax())
                 raise ValueError(
-                    f"{name} is {shown(given[row])} in {name.row(row)} and a number in other rows: give ranks in all "
+                    f"{name} is {quote(given[row])} in {name.row(row)} and a number in other rows: give ranks in all "
                     "rows or text in all; an empty field is a row that was not shown"
                 )
             given = given if text.any() else ranks

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import saying
-from lambdaboost._words import listed, plain, shown
+from lambdaboost._checks import error_context
+from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import Measure, check_scores
 from lambdaboost.evaluation.naming import parse_all
@@ -147,7 +147,7 @@ class Comparison:
         return ["System", "Measure", "Difference", "95% interval", "p", HOLM], rows
 
     def __repr__(self) -> str:
-        return f"Comparison({listed(self.systems[1:])} with {shown(self.baseline)})"
+        return f"Comparison({listed(self.systems[1:])} with {quote(self.baseline)})"
 
     def __str__(self) -> str:
         """The means as Markdown, in aligned columns."""
@@ -240,7 +240,7 @@ def compare_values(
     n = next(iter(columns.values())).shape[1]
     w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
-        raise ValueError(f"weight is {shown(w)}: give one weight per query, ({n},), finite and ≥ 0")
+        raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
     known = {m: ~np.isnan(of).any(axis=0) & (w > 0) for m, of in columns.items()}
     rows = [
         [name, repr(m), *_tested(columns[m][[0, at]][:, known[m]], w[known[m]], m, at)]
@@ -264,7 +264,7 @@ def measure_systems(
     _check_systems("scores", scores, least=1)
     values = {}
     for name, given in scores.items():
-        with saying(f"scores of {shown(name)}"):
+        with error_context(f"scores of {quote(name)}"):
             s = check_scores(given, queries)
         values[name] = {measure: measure.per_query(s, queries) for measure in measures}
     return values
@@ -287,15 +287,15 @@ def _checked_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measu
     """The values of each measure of the first system, (n_systems, n_queries); others need the same."""
     base, first = next(iter(values.items()))
     if not first:
-        raise ValueError(f"values of {shown(base)} is empty: give values of at least one measure")
+        raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
     found, n = {}, np.size(next(iter(first.values())))
     for measure in first:
         found[measure] = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
         for name, array in zip(values, found[measure], strict=True):
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
-                    f"{measure!r} of {shown(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
-                    f"the same queries as {shown(base)}, which has {n}"
+                    f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
+                    f"the same queries as {quote(base)}, which has {n}"
                 )
     return {measure: np.array(of) for measure, of in found.items()}
 

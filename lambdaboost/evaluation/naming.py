@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lambdaboost._words import shown
+from lambdaboost._words import quote
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
@@ -52,7 +52,7 @@ def parse(text: str) -> Measure:
     measure = read_value(_full_name(text), {**MEASURES, **CURVES})
     if not isinstance(measure, Measure):
         raise ValueError(
-            f"{shown(text)} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)"
+            f"{quote(text)} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)"
         )
     return measure
 
@@ -92,7 +92,7 @@ def _full_name(text: str) -> str:
     if name is None or found["k"] is None:
         return name or found["name"]
     if "k" not in inspect.signature(MEASURES[name]).parameters:
-        raise ValueError(f"{shown(text)}: {name} has no cutoff; write {name}, without @{found['k']}")
+        raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{found['k']}")
     return f"{name}(k={int(found['k'])})"
 
 
@@ -116,22 +116,22 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
     """
     if not isinstance(text, str):
         raise TypeError(
-            f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {shown(repr(text))}"
+            f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {quote(repr(text))}"
         )
     if len(text) > LONGEST:
         raise ValueError(
-            f"cannot read {shown(text)}: give the repr of a value, at most {LONGEST:,} characters"
+            f"cannot read {quote(text)}: give the repr of a value, at most {LONGEST:,} characters"
         )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         remedy = "give the repr of a value, or its .text, such as Propensities have"
-        raise ValueError(f"cannot read {shown(text)} ({reason}): {remedy}") from None
+        raise ValueError(f"cannot read {quote(text)} ({reason}): {remedy}") from None
     try:
         return _Reader(text, known).read(tree)
     except RecursionError:
-        raise ValueError(f"cannot read {shown(text)}: nested too deeply") from None
+        raise ValueError(f"cannot read {quote(text)}: nested too deeply") from None
 
 
 @dataclass(frozen=True)
@@ -166,13 +166,13 @@ class _Reader:
         if name not in self.known:
             known = ", ".join(sorted(self.known))
             raise ValueError(
-                f"cannot read {shown(self.text)}: {shown(name)} is unknown{self.meant(name)}; choose among {known}"
+                f"cannot read {quote(self.text)}: {quote(name)} is unknown{self.meant(name)}; choose among {known}"
             )
         try:
             bound = inspect.signature(self.known[name]).bind(*args, **named)
         except TypeError as error:
             raise ValueError(
-                f"cannot read {shown(self.text)}: {error}; the form is {name}{_form(self.known[name])}"
+                f"cannot read {quote(self.text)}: {error}; the form is {name}{_form(self.known[name])}"
             ) from None
         return self.known[name](*bound.args, **bound.kwargs)
 
@@ -185,7 +185,7 @@ class _Reader:
     def refusal(self, node: ast.AST) -> ValueError:
         part = ast.get_source_segment(self.text.strip(), node) or self.text
         return ValueError(
-            f"cannot read {shown(part)} in {shown(self.text)}: only known values, numbers, strings, tuples, True, "
+            f"cannot read {quote(part)} in {quote(self.text)}: only known values, numbers, strings, tuples, True, "
             "False, None and float('nan'), as in NDCG(k=10)"
         )
 

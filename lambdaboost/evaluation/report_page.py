@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import install_command
-from lambdaboost._words import counted, plain, shown
+from lambdaboost._words import counted, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.evaluation import charts
@@ -237,7 +237,7 @@ def _collect_curves(histories: Mapping[str, History]) -> Curves:
                         curves[f"{system}, {part}"] = list(by_round), y
         except (AttributeError, TypeError, ValueError):
             raise TypeError(
-                f"histories[{shown(system)}] is {str(history)[:80]}: give the engine's results by system, such as "
+                f"histories[{quote(system)}] is {str(history)[:80]}: give the engine's results by system, such as "
                 "{'graded': {'valid': {'ndcg@3': [0.41, 0.43]}}}"
             ) from None
     return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import SUFFIX, reading, replacing
-from lambdaboost._words import listed, shown
+from lambdaboost._words import listed, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import check_scores
 from lambdaboost.evaluation.rankings import ranking
@@ -108,10 +108,10 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
     if not isinstance(runs, Mapping) or not runs:
         raise TypeError(f"runs is a {type(runs).__name__}, expected a dict of at least one run by its name")
     judged = _checked("qrels", qrels, "relevance")
-    scored = {name: _checked(f"run {shown(name)}", run, "score") for name, run in runs.items()}
+    scored = {name: _checked(f"run {quote(name)}", run, "score") for name, run in runs.items()}
     for name, run in scored.items():
         if not run["query_id"].isin(judged["query_id"]).any():
-            raise ValueError(f"run {shown(name)} and qrels share no query: give both the same query ids")
+            raise ValueError(f"run {quote(name)} and qrels share no query: give both the same query ids")
     pool = pd.concat([table[KEY] for table in (judged, *scored.values())]).drop_duplicates()
     pool = pool[pool["query_id"].isin(judged["query_id"])]
     pool = pool.assign(place=pd.factorize(pool["query_id"])[0])
@@ -236,5 +236,5 @@ def _refuse(bad: Any, name: str, frame: Any, what: str) -> None:
     """Raise for the first row that is bad."""
     if bad.any():
         at = bad.idxmax()
-        query, document = (shown(frame[c][at]) for c in KEY)
+        query, document = (quote(frame[c][at]) for c in KEY)
         raise ValueError(f"row {at} of {name} (query {query}, document {document}) {what}")

@@ -11,9 +11,9 @@ from lambdaboost.objectives.no_pair import NoPair
 from lambdaboost.objectives.objective import Objective
 
 
-def _of_parts(joined: Callable[[Iterable[bool]], bool], trait: str) -> Any:
+def _of_parts(any_or_all: Callable[[Iterable[bool]], bool], trait: str) -> Any:
     """A property: whether any part has this trait, or all have."""
-    return property(lambda composite: joined(getattr(part, trait) for part in composite.parts))
+    return property(lambda composite: any_or_all(getattr(part, trait) for part in composite.parts))
 
 
 class Composite(Objective, registered=False):

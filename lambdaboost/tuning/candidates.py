@@ -21,6 +21,7 @@ from lambdaboost.objectives import (
     Scorecard,
     graded,
 )
+from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.swaps.registry import SWAPS
 
 ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
@@ -88,16 +89,12 @@ def given_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate
         raise TypeError(
             f"objectives is {plain(repr(objectives))}: give objectives such as LambdaRank(), or their texts"
         )
-    found = [_given(read_objective(one), engines) for one in objectives]
+    found = [_given(one, engines) for one in dict.fromkeys(map(read_objective, objectives))]
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
-    names = [candidate.name for candidate in found]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"objectives has {twice[0]} twice: name it once")
-    firsts = {
-        repr(part): (part, one.engine) for one in found if (part := first_part(one.objective)) is not None
-    }
-    found += [Candidate(*of, is_reference=True) for name, of in firsts.items() if name not in names]
+    rules = [one.objective for one in found]
+    firsts = {part: one.engine for one in found if (part := first_part(one.objective)) is not None}
+    found += [Candidate(*of, is_reference=True) for of in firsts.items() if of[0] not in rules]
     return tuple(found)
 
 
@@ -110,10 +107,7 @@ def _given(rule: Any, engines: Sequence[str]) -> Candidate:
                 f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: choose {engine}"
             )
         return Candidate(rule, engine)
-    if not hasattr(rule, "gradient"):
-        raise TypeError(
-            f"objectives has {plain(repr(rule))}: give an objective such as LambdaRank(), or its text"
-        )
+    check_objective("objectives", rule)
     rule.refuse_on_engines()
     return Candidate(rule, engines[0])
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.significance import LEVEL, one_sided_p, weighted_mean
+from lambdaboost.evaluation.significance import LEVEL, interval, one_sided_p, weighted_mean
 from lambdaboost.tuning.training import means_of
 
 # The weights of the second goal: close together where the loss of the first measure is small, and no more than half.
 WEIGHTS = (0.0, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-POWER = 0.8  # with which the number of queries that a proof takes would give it
 
 Floats = NDArray[np.float64]
 
@@ -95,28 +94,11 @@ class NonInferiority:
         return max(range(proven), key=lambda at: self.means[at][1])
 
     @property
-    def queries_needed(self) -> float:
-        """The queries of a proof of the first step with a power of 80%, if nothing is lost; NaN if unknown.
-
-        From the observed variance of the paired differences: n (z₀.₉₅ + z₀.₈₀)² e² / keep², with the standard error e
-        of the mean difference over n queries; 5 at least, for fewer signs are never significant.
-        """
-        from scipy.special import ndtri
-
-        x, weight = self._paired(1, 0)
-        error = weighted_mean(x, weight).error if x.size else np.inf
-        if not np.isfinite(error):
-            return float("nan")
-        reach = (ndtri(1 - LEVEL) + ndtri(POWER)) * error / self.keep
-        return float(np.ceil(max(x.size * reach**2, -np.log2(LEVEL))))
-
-    @property
     def verdict(self) -> str:
         """What is proven, in one or two sentences."""
         first, second = map(repr, self.measures)
         step = self.steps[max(self.chosen - 1, 0)]
-        n, needed = self._paired(1, 0)[0].size, self.queries_needed
-        queries = counted(n, "held-out query", "held-out queries")
+        queries = counted(self._paired(1, 0)[0].size, "held-out query", "held-out queries")
         change = f"by an amount that {queries} cannot tell"
         if np.isfinite(step.most):
             change = (
@@ -132,26 +114,16 @@ class NonInferiority:
             return (
                 f"No trade-off that is proven to keep {first} within {self.keep:g} raises {second}: {alone}"
             )
-        text = (
+        return (
             f"No trade-off is proven to keep {first} within {self.keep:g}: {alone} With a weight of {step.weight:g} it "
             f"changes {change}."
         )
-        if np.isnan(needed):
-            return text
-        if needed <= n:
-            return f"{text} The queries would be enough if nothing were lost."
-        return (
-            f"{text} A proof would take about {needed:,.0f} queries if nothing is lost (power {POWER:.0%})."
-        )
 
     def _step(self, at: int) -> Step:
-        from scipy.special import stdtrit
-
         x, weight = self._paired(at, 0)
         if not x.size:
             return Step(self.weights[at], np.nan, np.nan, np.nan, 1.0)
-        loss, error, df = weighted_mean(-x, weight)
-        most = loss + float(stdtrit(df, 1 - LEVEL)) * error
+        loss, most = weighted_mean(-x, weight).mean, -interval(x, weight, 2 * LEVEL)[0]
         gains, of = self._paired(at, 1)
         gain = weighted_mean(gains, of).mean if gains.size else float("nan")
         return Step(self.weights[at], loss, gain, most, one_sided_p(x + self.keep, weight))

@@ -179,16 +179,13 @@ class Request:
 
     def fingerprint(self) -> dict[str, str]:
         """What a study shares with the call that resumes it: hashes of data and arguments, and versions."""
-        parts, candidates = self.given.values(), [(one, text_of(one.objective)) for one in self._wanted]
-        data = [(hash_queries(part), part.queries.query_weight, part.queries.positions) for part in parts]
+        parts = [(part, part.queries) for part in self.given.values()]
+        data = [(hash_queries(part), q.query_weight, q.positions) for part, q in parts]
+        candidates = str([(one, text_of(one.objective)) for one in self._wanted])
         numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
-        arguments = [[*map(text_of, self.measures)], str(candidates), dict(self.params), numbers]
-        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
-        return {
-            "data": joblib.hash(data),
-            "arguments": joblib.hash(arguments),
-            "versions": " ".join(versions),
-        }
+        arguments = [*map(text_of, self.measures)], candidates, dict(self.params), numbers
+        versions = " ".join([version("lambdaboost"), *map(engine_version, self.engines)])
+        return {"data": joblib.hash(data), "arguments": joblib.hash(arguments), "versions": versions}
 
 
 # Reading the arguments.
@@ -302,8 +299,8 @@ def check_apart(train: Collection, valid: Collection) -> None:
     ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
     if ids is not None and known is not None:
         same = np.isin(ids, known)
-        # Numbers often begin anew in each file.
-        both |= same & ({ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"))
+        if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
+            both |= same
     if (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered):
         at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
         raise ValueError(

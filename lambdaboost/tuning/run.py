@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import joblib
 import numpy as np
 
 from lambdaboost._files import check_place
@@ -35,6 +36,7 @@ from lambdaboost.tuning.training import (
     Trial,
     refit,
     trials_of,
+    uninterrupted,
 )
 from lambdaboost.tuning.trees import STARTS, near_trees
 from lambdaboost.tuning.tuned import Tuned
@@ -148,10 +150,8 @@ def tune(
     engines = reading.read_engines(engine)
     named = None if objectives is None else given_candidates(objectives, engines)
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts, measures = (
-        reading.read_parts(train, y, valid, query, sample_weight, beside),
-        reading.read_measures(measure),
-    )
+    parts = reading.read_parts(train, y, valid, query, sample_weight, beside)
+    measures = reading.read_measures(measure)
     budget, fixed = reading.read_budget(settings, minutes, SETTINGS), reading.read_params(params, engines)
     request = Request(
         *parts, split, measures, keep, named, engines, fixed, *budget, folds, rounds, early_stopping_rounds, workers,
@@ -164,8 +164,9 @@ def tune(
             for phase, planned in phases(request, found):
                 left = remaining(planned, trials_of(found))
                 until = begin + 60 * (request.minutes or np.inf) * ENDS.get(phase, 1.0)
-                if len(left) > 1 and request.n_workers > 1:
-                    run_apart(request, file, left, until)
+                if len(left) > 1 and (n := request.n_workers) > 1:
+                    shares = (joblib.delayed(run_share)(request, file, left[at::n], until) for at in range(n))
+                    joblib.Parallel(n_jobs=n)(shares)
                 else:
                     validation.run(found, left, until, phase)
         except KeyboardInterrupt:
@@ -277,13 +278,13 @@ def opened_study(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "study.log" if path is None else path)
         check_place("study", Path(file))
-        study = load_study(file)
-        for name, value in request.fingerprint().items():
-            if study.user_attrs.get(name, value) != value:
-                raise ValueError(
-                    f"study {file} was made with other {name}: give another file, or the arguments of its first call"
-                )
-            study.set_user_attr(name, value)
+        with uninterrupted():
+            study = load_study(file)
+            for name, value in request.fingerprint().items():
+                if study.user_attrs.get(name, value) != value:
+                    remedy = "give another file, or the arguments of its first call"
+                    raise ValueError(f"study {file} was made with other {name}: {remedy}")
+                study.set_user_attr(name, value)
         yield study, file
 
 
@@ -303,16 +304,8 @@ def load_study(file: str | None = None) -> Any:
         raise ValueError(f"study {file} is no study, or is damaged: give a new file name") from None
 
 
-def run_apart(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
-    """Try settings in several processes, which share the study's file."""
-    from joblib import Parallel, delayed
-
-    n = request.n_workers
-    Parallel(n_jobs=n)(delayed(run_share)(request, file, settings[at::n], until) for at in range(n))
-
-
 def run_share(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
-    """Try settings in this process."""
+    """Try settings in one of several processes, which share the study's file."""
     with without_messages():
         CrossValidation(request).run(load_study(file), settings, until)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,12 +71,31 @@ class Trial:
 def trials_of(study: Any) -> list[Trial]:
     """The finished trials of a study, by number; those that were interrupted are left out."""
     found = []
-    for one in study.get_trials(deepcopy=False):
+    with uninterrupted():
+        trials = study.get_trials(deepcopy=False)
+    for one in trials:
         if (record := one.user_attrs.get("result")) is not None and one.state.is_finished():
             made: dict[str, Any] = {name: Setting(**record[name]) for name in ("planned", "setting")}
             made |= {"values": np.array(record["values"], dtype=np.float64), "means": tuple(record["means"])}
             found.append(Trial(**(record | made), number=one.number))
     return found
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits for the end of this block, for Optuna's journal loses its lock to one in the middle of a write."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late = list[int]()
+    signal.signal(signal.SIGINT, lambda number, _: late.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if late:
+            signal.raise_signal(signal.SIGINT)
 
 
 class Late(Exception):
@@ -132,21 +153,26 @@ class CrossValidation:
         for planned in track(settings, name, console=console, disable=hidden, transient=True):
             if time.time() > until:
                 return
-            trial, setting = ask(study, self.request, planned)
+            with uninterrupted():
+                trial, setting = ask(study, self.request, planned)
             prunes = planned.phase in (TREES, AROUND) and planned.trees not in STARTS[:SHARED]
             try:
                 result = self.cross_validate(setting, until, trial if prunes else None)
             except Late:
-                study.tell(trial, state=states.FAIL)
+                with uninterrupted():
+                    study.tell(trial, state=states.FAIL)
                 return
             except Exception as error:
                 self._data.clear()  # LightGBM frees a data set in which it failed
                 text = refusal(error) or f"{type(error).__name__}: {error}"
                 result = {"state": "failed", "values": [], "means": [], "error": " ".join(text.split())}
-            trial.set_user_attr("result", result | {"planned": asdict(planned), "setting": asdict(setting)})
             value = result["means"][0] if result["state"] == "complete" else None
             named = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}
-            study.tell(trial, value, named[result["state"]])
+            with uninterrupted():
+                trial.set_user_attr(
+                    "result", result | {"planned": asdict(planned), "setting": asdict(setting)}
+                )
+                study.tell(trial, value, named[result["state"]])
 
     def cross_validate(self, setting: Setting, until: float, trial: Any = None) -> dict[str, Any]:
         """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
@@ -154,7 +180,7 @@ class CrossValidation:
         name = request.candidates[setting.candidate].engine
         engine, boosters, curve = engine_named(name), list[Any](), Curve()
         given = objective_of(request, setting), params_of(request, setting)
-        values = np.full((len(request.measures), request.weight.size), np.nan)
+        values, measure = np.full((len(request.measures), request.weight.size), np.nan), request.measures[0]
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the final training warns
             for number, fold in enumerate(request.parts):
@@ -162,13 +188,17 @@ class CrossValidation:
                 rounds = curve.values.size or request.rounds
                 twice = request.by_folds and not curve.values.size
                 patience = request.early_stopping_rounds * (2 if twice else 1)
-                weight = measured_weight(request, fold.valid.queries)
+                q = fold.valid.queries
+                measured = ~np.isnan(measure.per_query(np.zeros(q.n_documents), q))
+                weight = float(q.query_weight[measured].sum())
                 curve = Curve(curve.values, curve.total + curve.weight, weight, patience, until)
                 data = self._engine_data(name, number)
-                boosters.append(engine.boost(*given, rounds, *data, request.measures[0], on_round=curve))
+                boosters.append(engine.boost(*given, rounds, *data, measure, on_round=curve))
                 if trial is not None and curve.values.size:
-                    trial.report(curve.values[curve.best - 1], number)
-                    if number + 1 < len(request.parts) and trial.should_prune():
+                    with uninterrupted():
+                        trial.report(curve.values[curve.best - 1], number)
+                        prunes = number + 1 < len(request.parts) and trial.should_prune()
+                    if prunes:
                         state = "pruned"
                         break
             for booster, fold in zip(boosters, request.parts, strict=False):
@@ -185,12 +215,6 @@ class CrossValidation:
             data = stock.dataset(fold.train)
             self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
         return self._data[engine, number]
-
-
-def measured_weight(request: Request, queries: Any) -> float:
-    """The weight of the queries that the first measure has a value for."""
-    values = request.measures[0].per_query(np.zeros(queries.n_documents), queries)
-    return float(queries.query_weight[~np.isnan(values)].sum())
 
 
 def ask(study: Any, request: Request, planned: Setting) -> tuple[Any, Setting]:

@@ -69,12 +69,10 @@ def _parse_row(text, at, row, n, rows):
     at = _next_word(text, at)
     rows.ids[row] = NO_QID
     if text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON:  # qid:
-        negative = text[at + 4] == MINUS
-        begin = at + 4 + negative
-        query, at = _parse_digits(text, begin, 0)
-        if at == begin or query == MANY or not _ends_word(text[at]):
+        begin = at + 4
+        rows.ids[row], at = _parse_digits(text, begin, 0)
+        if at == begin or rows.ids[row] == MANY or not _ends_word(text[at]):
             return -1, n
-        rows.ids[row] = -query if negative else query
     last = 0
     while True:
         begin = _next_word(text, at)

@@ -136,10 +136,10 @@ def check_sources(reader: Any, q: Queries, data: Any) -> None:
     )
 
 
-def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **beside: Any) -> float:
-    """The mean of a measure of an estimator's scores; the queries are in the columns that it names, or given beside."""
+def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
+    """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
     columns = columns_of(estimator)
-    q, _, rows = columns.labels(X, grades, strict=False, name="X", **beside)
+    q, _, rows = columns.labels(X, grades, strict=False, name="X", **row_fields)
     for source in measure.sources:
         if source not in q.labels:
             raise _missing_column(f"label source {source!r}", "sources", columns.sources.get(source))

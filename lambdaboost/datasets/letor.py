@@ -193,15 +193,15 @@ def _widened(X: Any, d: int) -> Any:
 def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
     """Queries of the sizes in LightGBM's ``<data>.query``, compressed as the data are."""
     plain = without_compression_suffix(path)
-    beside = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
-    if not beside.exists():
-        raise ValueError(f"{path} has no qid on its lines, and there is no {beside.name}; {EXPECTED}")
-    with reading(beside) as file:
+    sizes_file = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
+    if not sizes_file.exists():
+        raise ValueError(f"{path} has no qid on its lines, and there is no {sizes_file.name}; {EXPECTED}")
+    with reading(sizes_file) as file:
         sizes = file.read().split()
     try:
         return Queries(grades, sizes=[int(size) for size in sizes])
     except ValueError as error:
-        raise ValueError(f"{beside}: {error}; expected the number of documents of each query") from None
+        raise ValueError(f"{sizes_file}: {error}; expected the number of documents of each query") from None
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:

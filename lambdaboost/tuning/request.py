@@ -191,26 +191,26 @@ class Request:
 # Reading the arguments.
 
 
-def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: Any) -> tuple[Any, Any]:
+def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, row_fields: Any) -> tuple[Any, Any]:
     """The training and the validation part, read as `LambdaRanker.fit` reads them."""
     if isinstance(train, Collection):
         if isinstance(y, Collection) and valid is None:
             y, valid = None, y
-        unused = {"y": y, **beside, "sample_weight": weight, "query": None if query == QUERY else query}
+        unused = {"y": y, **row_fields, "sample_weight": weight, "query": None if query == QUERY else query}
         if has := [name for name, value in unused.items() if value is not None]:
             raise TypeError(
                 f"train is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
                 "leave it out, and put it into the Queries of the Collection"
             )
     elif y is not None:
-        sources, position = (beside.pop(name) for name in ("sources", "position"))
+        sources, position = (row_fields.pop(name) for name in ("sources", "position"))
         # Names of columns, as of a LambdaRanker, or arrays, as of its fit.
         names = sources.values() if isinstance(sources, Mapping) else sources
         by_name = not hasattr(sources, "columns") and all(isinstance(one, str) for one in names or ())
         at = isinstance(position, str)
         named = Columns(query, sources=(sources or ()) if by_name else (), position=position if at else None)
         arrays = {"sources": None if by_name else sources, "position": None if at else position}
-        train = named.read(train, y, name="train", weight=weight, **arrays, **beside)
+        train = named.read(train, y, name="train", weight=weight, **arrays, **row_fields)
         if isinstance(valid, tuple | list) and len(valid) == 2:
             if as_frame("valid", valid[0]) is None:
                 raise TypeError(

@@ -149,8 +149,8 @@ def tune(
     package("optuna")
     engines = reading.read_engines(engine)
     named = None if objectives is None else given_candidates(objectives, engines)
-    beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts = reading.read_parts(train, y, valid, query, sample_weight, beside)
+    row_fields = {"group": group, "qid": qid, "sources": sources, "position": position}
+    parts = reading.read_parts(train, y, valid, query, sample_weight, row_fields)
     measures = reading.read_measures(measure)
     budget, fixed = reading.read_budget(settings, minutes, SETTINGS), reading.read_params(params, engines)
     request = Request(

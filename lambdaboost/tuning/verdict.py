@@ -142,8 +142,8 @@ class Tests:
     def row(self, question: str, one: Trial, other: Trial, tried: int = 1, at: int = 0) -> dict[str, Any]:
         """A trial's values of measure number `at` less another's.
 
-        What was chosen as the highest among several is too high by chance, so that a difference in favour of a trial
-        among so many as were `tried`, or of one on the best trees, is corrected for their number.
+        The highest of several means is too high by chance, so a difference in favour of the best of `tried` trials, or
+        of one on the best trees, is corrected for their number.
         """
         request, x = self.request, one.values[at] - other.values[at]
         known = ~np.isnan(x) & (request.weight > 0)

@@ -323,7 +323,7 @@ class Columns:
         read: Callable[[Any], Any],
         parse: Any,
     ) -> Any:
-        """The column of an argument in a table, or what was passed in its place; None without either where it may be."""
+        """The column of an argument in a table, or the values given in its place; None where both may lack."""
         there = table is not None and column in table.names
         if isinstance(table, LetorTable) and argument in ("query", "label", "document"):
             if column not in (QUERY, LABEL, None):

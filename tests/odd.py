@@ -127,18 +127,20 @@ class Checked:
     wrong: int = 0
     not_finite: int = 0
 
-    def add(self, got, expected, largest=(0.0, 0.0), tolerance=1e-5):
+    def add(self, got, expected, largest=(0.0, 0.0), tolerance=1e-5, cancels=False):
         """Compare λ and μ of a query with the reference.
 
         Within `tolerance` of the query's `largest` |λ|, or of its largest |λ| or |μ|: small figures are sums of larger
-        ones, and a μ that is far smaller than λ is the difference of forces next to 1 or, in `SigmoidLocal`, to 0.
+        ones, and a μ that is far smaller than λ is the difference of forces next to 1 or, in `SigmoidLocal`, to 0. A 0
+        is exact, unless it is a sum of forces that `cancels`, as in listwise objectives.
         """
         lam, mu = (max(np.abs(e).max(), most) for e, most in zip(expected, largest, strict=True))
         right = finite = True
         for g, e, scale in zip(got, expected, (lam, max(lam, mu)), strict=True):
             finite &= bool(np.isfinite(g).all())
             # A swap that was measured twice and subtracted is right to float64's last digits of the measure only.
-            apart = np.maximum(np.abs(np.nan_to_num(g) - e) - 1e-15 * (e != 0), 0).max() / max(scale, 1e-30)
+            rounding = 1e-15 * (cancels | (e != 0))
+            apart = np.maximum(np.abs(np.nan_to_num(g) - e) - rounding, 0).max() / max(scale, 1e-30)
             self.worst = max(self.worst, float(apart))
             right &= bool(apart <= tolerance)
         self.queries += 1
@@ -153,7 +155,8 @@ def check_queries(rule, queries, into):
     grad, hess = rule.objective.gradient(scores, q)
     for (s, labels), a, b in zip(queries, q.offsets, q.offsets[1:], strict=False):
         if s.size <= longest(rule):
-            into.add((-grad[a:b], hess[a:b]), rule.reference(s, labels, 0))
+            expected = rule.reference(s, labels, 0)
+            into.add((-grad[a:b], hess[a:b]), expected, cancels=rule.objective.rule is None)
         else:
             into.not_finite += not np.isfinite(grad[a:b] + hess[a:b]).all()
 

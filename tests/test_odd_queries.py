@@ -1,4 +1,4 @@
-"""Some thousand queries of odd shapes against float64 sums over their pairs; benchmarks/odd_queries.py draws more."""
+"""Two hundred queries of odd shapes against float64 sums over their pairs; benchmarks/odd_queries.py draws more."""
 
 import time
 
@@ -13,15 +13,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # dra
 
 
 @pytest.fixture(scope="module")
-def thousand():
-    return odd.thousand(np.random.default_rng(20061122))
+def queries():
+    return odd.thousand(np.random.default_rng(20061122))[:200]
 
 
 @pytest.mark.parametrize("rule", odd.CHECKED, ids=named)
-def test_none_wrong_and_none_not_finite(rule, thousand):
+def test_none_wrong_and_none_not_finite(rule, queries):
     checked = odd.Checked()
-    odd.check_queries(rule, thousand, checked)
-    assert checked.queries > 600
+    odd.check_queries(rule, queries, checked)
+    assert checked.queries > 120
     assert (checked.wrong, checked.not_finite) == (0, 0), checked
 
 

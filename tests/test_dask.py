@@ -173,7 +173,7 @@ def test_objectives_in_the_engines_own_dask(client):
 def test_the_page_runs_as_a_script(tmp_path):
     """Its cluster starts processes, which import the script."""
     docs = Path(__file__).parent.parent / "docs"
-    page = (docs / "distributed.md").read_text(encoding="utf-8")
+    page = (docs / "scale.md").read_text(encoding="utf-8")
     (code,) = (
         block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "LocalCluster" in block
     )

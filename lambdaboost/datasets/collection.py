@@ -136,12 +136,12 @@ class Collection:
         """Remove feature columns, given by index from 0 or by name.
 
         >>> c = Collection(np.eye(3), Queries([2, 0, 1], sizes=[3]), feature_names=("a", "b", "c"))
-        >>> c.without_features(["a", 2]).feature_names
-        ('b',)
+        >>> c.without_features(["a", 2]).feature_names, c.without_features(iter("ab")).feature_names
+        (('b',), ('c',))
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is the string {columns!r}: give a list, such as [{columns!r}]")
-        known = [*range(self.n_features), *(self.feature_names or ())]
+        known, columns = [*range(self.n_features), *(self.feature_names or ())], list(columns)
         if strange := [column for column in columns if column not in known]:
             raise ValueError(
                 f"no feature is called {strange[0]!r}: give a name or an index from 0 to {self.n_features - 1}"

@@ -435,18 +435,6 @@ class Columns:
         return list(getattr(self, argument))
 
 
-def names_of_rows(columns: Columns, table: Table) -> tuple[NDArray[Any], NDArray[np.str_] | None]:
-    """The query and the name of each row, in the order of the rows; None for names that are in no column."""
-    if isinstance(table, LetorTable):
-        q = table.whole.queries
-        return q.query_of_row + 1 if q.ids is None else np.repeat(q.ids, q.sizes), table.whole.documents
-    table.check(columns.query, "query")
-    if columns.document is not None:
-        table.check(columns.document, "document")
-    names = None if columns.document is None else table.documents(columns.document)
-    return table.ids(columns.query), names
-
-
 def _ids(sizes: Any, given: Any) -> NDArray[Any] | None:
     """The query of each row, as given without sizes."""
     return query_ids("qid", given) if sizes is None else None

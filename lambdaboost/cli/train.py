@@ -136,7 +136,7 @@ def read_parts(paths: Mapping[str, Path | None], columns: Columns) -> tuple[dict
         if path is not None:
             table = columns.open(path)
             parts[name] = columns.read(table)
-            columns = columns.recorded(parts[name], table) if len(parts) == 1 else columns
+            columns = columns.recorded(parts[name]) if len(parts) == 1 else columns
     return parts, columns
 
 

@@ -118,7 +118,7 @@ def train(
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
     params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
-    params = with_min_leaf_size(params, engine_named(engine).MIN_LEAF_SIZE, rule, documents)
+    params = with_min_leaf_size(params, engine, rule, documents)
     settings = (rule, params, rounds, measure if held_out else None, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):

@@ -2,7 +2,7 @@
 
 Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
 
-    Booster.update ──> Objective.__call__ ──> gradient_of ──> Objective.gradient
+    Booster.update ──> Objective.__call__ ──> call_objective ──> Objective.gradient
                                                   ├─ queries_of: the Queries of the data set, made once
                                                   ├─ round: the booster's own count of iterations
                                                   └─ traps, before the first step of this objective on these queries
@@ -42,7 +42,9 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 SECOND = "-lambdaboost"  # of a name that an engine's own metric has
 
 
-def gradient_of(objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
+def call_objective(
+    objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+) -> Gradient:
     """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
     booster = calling_booster("update")
     state = None if booster is None else booster_state(booster)
@@ -64,19 +66,20 @@ def gradient_of(objective: Any, y_true: Any, y_pred: Any, weight: Any = None, gr
         if state is None:
             return derivatives
         hessian = float(derivatives[1].sum(dtype=np.float64))
-        case = Case.of(booster, objective, data, q, iteration, hessian)
+        engine = internals_of(booster)
+        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian)
         refuse_traps(case)
         if not any(
             one == objective for one, _ in state.checked
         ):  # once, though weights may change in every round
             warn_of_traps(case)
-        if not state.checked and internals_of(booster) is _lightgbm:
+        if not state.checked and engine is _lightgbm:
             _lightgbm.restart_dart(booster)
         state.mark_checked(objective, q)
         return derivatives
 
 
-def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
+def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
     """The mean over queries as the caller expects it: see `Measure.__call__`."""
     if isinstance(queries, Queries):
         return measure.mean(scores, queries)

@@ -35,6 +35,7 @@ from lambdaboost.ranker import (
     attach_queries,
     read_metrics,
 )
+from lambdaboost.saving import booster_of
 from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
@@ -176,7 +177,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         objective, training, valid = self._prepare_fit(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
-        self._objective, self._eval_at = objective, _read_cutoffs(eval_at)
+        self._objective, self._eval_at = objective, np.atleast_1d(eval_at).tolist()
         params = self._process_params("fit")
         params["objective"] = _objective_param(objective)
         feval = self._measures(params, eval_metric)
@@ -196,7 +197,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             ],
             valid_names=eval_names,
             feval=feval,
-            init_model=None if init_model is None else booster_of(init_model),
+            init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
             callbacks=[*_prevent_reset(objective), *(callbacks or ()), lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
@@ -222,7 +223,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
-            return [NDCG(k=k) for k in _read_cutoffs(params["eval_at"])]
+            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()]
         return [_as_feval(metric) for metric in requested if callable(metric)] or None
 
 
@@ -234,13 +235,6 @@ def _make_dataset(features: Any, q: Queries, init_score: Any = None, **more: Any
         features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=init_score, **own, **more
     )
     return attach_queries(data, q)
-
-
-def _read_cutoffs(eval_at: Any) -> list[int]:
-    """The cutoffs of ``eval_at``: a whole number, several, or a text such as "3,10"."""
-    return (
-        [int(k) for k in eval_at.split(",")] if isinstance(eval_at, str) else np.atleast_1d(eval_at).tolist()
-    )
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
@@ -319,12 +313,6 @@ def boost(
 
 def _objective_param(objective: Any) -> Any:
     return objective.name if isinstance(objective, NativeObjective) else objective
-
-
-def booster_of(model: Any) -> Any:
-    """The booster of a ranker, of a booster, or of a model file."""
-    booster = getattr(model, "booster_", model)
-    return booster if isinstance(booster, lgb.Booster) else lgb.Booster(model_file=booster)
 
 
 def n_rounds(booster: Any) -> int:

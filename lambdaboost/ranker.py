@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import engine_named
+from lambdaboost._installed import engine_named, package
 from lambdaboost._threads import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Columns, Queries
@@ -24,7 +24,7 @@ from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.objective import Objective, check_objective
-from lambdaboost.saving import changed_params, with_booster_features
+from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -172,7 +172,7 @@ class Ranker:
         columns, frame = columns_of(self), as_frame("X", X)
         if model is None or frame is None:
             return columns
-        booster = engine_named(self._engine).booster_of(model)
+        booster = booster_of(model, package(self._engine).Booster)
         first = with_booster_features(columns, booster, frame.columns)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
         return replace(first, categories=categories or None)

@@ -143,21 +143,25 @@ def load(path: str | Path) -> SavedModel:
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
     try:
         about = json.loads(sidecar.read_bytes())
-        same = about["model_sha256"] == hashlib.sha256(content).hexdigest()
-        engine = ENGINES[ENGINES.index(about["engine"])]
-        _ = about["objective"]
+        digest, known = about["model_sha256"], about["engine"] in ENGINES and "objective" in about
     except (ValueError, TypeError, KeyError):
-        raise ValueError(
-            f"{sidecar} is not the description of a model: train again, or restore the original"
-        ) from None
-    if not same:
+        known = False
+    if not known:
+        raise ValueError(f"{sidecar} is not the description of a model: train again, or restore the original")
+    if digest != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    return SavedModel(engine_named(engine).read(content), about)
+    return SavedModel(engine_named(about["engine"]).read(content), about)
 
 
 def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
     return path.with_name(f"{path.name}.json")
+
+
+def booster_of(model: Any, kind: type[Any]) -> Any:
+    """The booster, of this `kind`, of a ranker, of a booster, or of a model file."""
+    booster = model.get_booster() if hasattr(model, "get_booster") else getattr(model, "booster_", model)
+    return booster if isinstance(booster, kind) else kind(model_file=booster)
 
 
 def booster_in_use(model: Any) -> Any:

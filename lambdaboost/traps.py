@@ -54,12 +54,6 @@ class Case:
     round: int
     hessian: float  # the sum over the documents
 
-    @classmethod
-    def of(cls, booster: Any, objective: Any, data: Any, q: Queries, iteration: int, hessian: float) -> Case:
-        """The case of a booster of either engine."""
-        engine = internals_of(booster)
-        return cls(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian)
-
     @property
     def on_cluster(self) -> bool:
         """Whether other workers have other queries of the same training."""

@@ -38,6 +38,7 @@ from lambdaboost.ranker import (
     attach_queries,
     read_metrics,
 )
+from lambdaboost.saving import booster_of
 from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
@@ -159,7 +160,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         lists = RowFields(
             eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
         )
-        first_model = None if xgb_model is None else booster_of(xgb_model)
+        first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
         objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
         for one in valid:
@@ -304,12 +305,6 @@ def boost(
         callbacks=None if on_round is None else [_EachRound(on_round)],
     )
     return booster if early_stopping is None else booster[: booster.best_iteration + 1]
-
-
-def booster_of(model: Any) -> Any:
-    """The booster of a ranker, of a booster, or of a model file."""
-    booster = model.get_booster() if isinstance(model, xgb.XGBModel) else model
-    return booster if isinstance(booster, xgb.Booster) else xgb.Booster(model_file=booster)
 
 
 def n_rounds(booster: Any) -> int:

@@ -12,7 +12,6 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import served
 import xgboost as xgb
 
 import lambdaboost
@@ -20,11 +19,62 @@ from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.datasets import web_search_log
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+# Small interpreters of the formats, after the sources of the systems that read them: they compute in float32 where
+# these do, and read numbers from the text of the file.
+
+F = np.float32
+
+
+def by_plugin(content, names, X):
+    """The plugins' NaiveAdditiveDecisionTree, in floats: left if threshold > x; NaN goes to `missing`."""
+
+    def leaf(node, x):
+        while "leaf" not in node:
+            left, right = node["children"]
+            assert (left["nodeid"], right["nodeid"]) == (node["yes"], node["no"])
+            value = x[names.index(node["split"])]
+            with np.errstate(over="ignore"):  # (float) 3.4028237e38 is infinity in Java
+                threshold = F(node["split_condition"])
+            goes_left = node["missing"] == node["yes"] if np.isnan(value) else threshold > value
+            node = left if goes_left else right
+        return F(node["leaf"])
+
+    return _summed(json.loads(content), leaf, X)
+
+
+def by_vespa(content, names, X):
+    """Vespa's XGBoostParser: `x < t`, or `!(x >= t)` where missing values go left, compared as doubles."""
+
+    def leaf(node, x):
+        while "leaf" not in node:
+            children = {child["nodeid"]: child for child in node["children"]}
+            value, threshold = float(x[names.index(node["split"])]), node["split_condition"]
+            condition = not value >= threshold if node["missing"] == node["yes"] else value < threshold
+            node = children[node["yes"] if condition else node["no"]]
+        return node["leaf"]
+
+    return _summed(json.loads(content), leaf, X)
+
+
+def by_onnx(content, names, X):
+    """onnxruntime."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(content)
+    return session.run(None, {"X": np.asarray(X, F)})[0].ravel()
+
+
+def _summed(trees, leaf, X):
+    return np.array([sum((leaf(tree, x) for tree in trees), start=F(0)) for x in np.asarray(X, F)])
+
+
 READERS = {
-    "onnx": served.by_onnx,
-    "elasticsearch": served.by_plugin,
-    "opensearch": served.by_plugin,
-    "vespa": served.by_vespa,
+    "onnx": by_onnx,
+    "elasticsearch": by_plugin,
+    "opensearch": by_plugin,
+    "vespa": by_vespa,
 }
 TOLERANCE = 5e-7  # of the largest score: sums of float32 numbers; stands on the page Serve
 
@@ -158,7 +208,7 @@ def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, param
         return
     lambdaboost.export(model, tmp_path / "m", format="vespa")
     names = [{"lightgbm": "Column_{}", "xgboost": "f{}"}[engine].format(i) for i in range(8)]
-    got = served.by_vespa((tmp_path / "m").read_bytes(), names, X)
+    got = by_vespa((tmp_path / "m").read_bytes(), names, X)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 
@@ -191,7 +241,7 @@ def test_a_stock_training_with_its_base_score(tmp_path):
     data = xgb.DMatrix(X, Q.relevance, group=Q.sizes)
     model = xgb.train({"base_score": 0.25, "verbosity": 0}, data, 5, obj=LambdaRank())
     lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
-    got = served.by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
+    got = by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
     np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
 
 

@@ -13,34 +13,14 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from lambdaboost._warn import waiting
+from lambdaboost._warn import variables_of
 
 # A method of LightGBM's boosters that XGBoost's do not have.
-OF_BOOSTERS = "rollback_one_iter"
-# Parameters: the main name, then its aliases in LightGBM's order of preference.
-BOOSTING = ("boosting", "boosting_type", "boost")
+BOOSTER_METHOD = "rollback_one_iter"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
-METRIC = ("metric", "metrics", "metric_types")
-ALIASES = {
-    "objective": ("objective", "objective_type", "app", "application", "loss"),
-    "metric": METRIC,
-    "rounds": (
-        *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
-        *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
-    ),
-    "early stopping": ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
-    "seed": ("seed", "random_seed", "random_state"),
-    "rate": ("learning_rate", "shrinkage_rate", "eta"),
-    "least leaf": (
-        *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
-    ),
-    "least hessian": (
-        *("min_sum_hessian_in_leaf", "min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian"),
-        "min_child_weight",
-    ),
-}
-DEFAULTS = {"rate": 0.1, "least leaf": 20, "least hessian": 1e-3}
+MIN_LEAF_SIZE = "min_data_in_leaf"
+DEFAULTS = {MIN_LEAF_SIZE: 20, "min_sum_hessian_in_leaf": 1e-3}
 # Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
 _TRUNCATION = "the measure truncates: give LambdaRank(NDCG(k={value}))"
 ONLY_NATIVE = {
@@ -61,7 +41,6 @@ average_precision binary_logloss binary binary_error auc_mu multi_logloss multic
 multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
 """
 METRICS = frozenset(_METRICS.split())
-THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 
 
 def library() -> Any:
@@ -69,12 +48,26 @@ def library() -> Any:
     return getattr(sys.modules.get("lightgbm.basic"), "_LIB", None)
 
 
+# Parameters.
+
+
 @cache
+def aliases() -> dict[str, list[str]]:
+    """All names of each parameter, the main one first."""
+    from lightgbm.basic import _ConfigAliases
+
+    return dict(_ConfigAliases._get_all_param_aliases())
+
+
 def parameter_names() -> frozenset[str]:
-    """All names of parameters with their aliases; empty, so that none is refused, if LightGBM has no such list."""
-    aliases: Any = getattr(sys.modules.get("lightgbm.basic"), "_ConfigAliases", None)
-    names = aliases._get_all_param_aliases() if hasattr(aliases, "_get_all_param_aliases") else {}
-    return frozenset(name for main, others in names.items() for name in (main, *others))
+    """All names of parameters with their aliases."""
+    return frozenset(name for names in aliases().values() for name in names)
+
+
+def given(params: Mapping[str, Any], name: str) -> Any:
+    """The value of a parameter under the first of its names that has one; None without."""
+    values = (params.get(alias) for alias in aliases()[name])
+    return next((value for value in values if value not in (None, "")), None)
 
 
 def is_true(value: Any) -> bool:
@@ -84,9 +77,8 @@ def is_true(value: Any) -> bool:
 
 def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together; LightGBM counts them where `params` list them alone."""
-    listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
-    counted = params.get("num_machines") or params.get("num_machine")
-    return max(int(counted or 1), listed.count(",") + 1)
+    listed = str(given(params, "machines") or "")
+    return max(int(given(params, "num_machines") or 1), listed.count(",") + 1)
 
 
 @contextmanager
@@ -122,12 +114,7 @@ def parent_of(data: Any) -> Any:
 
 def is_booster(value: object) -> bool:
     """Whether an object is a `lightgbm.Booster`."""
-    return hasattr(type(value), OF_BOOSTERS)
-
-
-def threads_given(booster: Any) -> Any:
-    """The number of threads among the parameters of a booster; None if there is none."""
-    return next((booster.params[name] for name in THREADS if booster.params.get(name) is not None), None)
+    return hasattr(type(value), BOOSTER_METHOD)
 
 
 def params_of(booster: Any) -> Mapping[str, Any]:
@@ -135,9 +122,20 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
+def threads_given(booster: Any) -> Any:
+    """The number of threads among the parameters of a booster; None if there is none."""
+    return given(params_of(booster), "num_threads")
+
+
 def own_metrics(booster: Any) -> Sequence[str]:
     """The names of LightGBM's own metrics that the booster evaluates, as in its results."""
     return getattr(booster, "_Booster__name_inner_eval", None) or ()
+
+
+def metrics_in_training(booster: Any) -> Sequence[Any]:
+    """The callables that the `lightgbm.train` or `lightgbm.cv` that waits evaluates."""
+    found = variables_of("lightgbm.engine", "train", "cv").get("feval")
+    return found if isinstance(found, list | tuple) else [found]
 
 
 def note_objective(booster: Any) -> None:
@@ -154,40 +152,14 @@ def restart_dart(booster: Any) -> None:
     It does not initialise the variable that records whether trees were dropped in a round, so that the first round
     draws a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
     """
-    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING) and _has_usable_feature(booster):
+    if given(params_of(booster), "boosting") == "dart" and set(feature_infos(booster)) != {"none"}:
         booster.reset_parameter({"objective": "none"})
 
 
-def _has_usable_feature(booster: Any) -> bool:
-    infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
-    return infos is None or set(infos[1].split()) != {"none"}
-
-
-def metrics_in_training(booster: Any) -> list[Any]:
-    """The callables that `lightgbm.train` or `lightgbm.cv` evaluates, which waits."""
-    train = _variables("train", "lightgbm.engine") or _variables("cv", "lightgbm.engine") or {}
-    given = train.get("feval")
-    return list(given) if isinstance(given, list | tuple) else [given]
-
-
-def _variables(function: str, module: str) -> dict[str, Any] | None:
-    """The local variables of a function that waits; None if it does not."""
-    for frame in waiting():
-        if frame.f_code.co_name == function and frame.f_globals.get("__name__") == module:
-            return dict(frame.f_locals)
-    return None
-
-
-def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int, named: bool) -> None:
-    """Set the attributes that `LGBMRanker.fit` sets, for its properties to read."""
-    ranker._n_features_in = features
-    ranker._fitted_with_feature_names = named
-    ranker._Booster = booster
-    ranker._n_features = booster.num_feature()
-    ranker._evals_result = history
-    ranker._best_iteration = booster.best_iteration
-    ranker._best_score = booster.best_score
-    ranker.fitted_ = True
+def feature_infos(booster: Any) -> list[str]:
+    """The range of each feature: ``[low:high]`` of numbers, ``0:1:2`` of categories, ``none`` of unusable ones."""
+    found = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
+    return found[1].split() if found else []
 
 
 def alone(model: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
 
-    Booster.update ──> Objective.__call__ ──> gradient_of ──> Objective.gradient
+    Booster.update ──> Objective.__call__ ──> call_objective ──> Objective.gradient
                                                   ├─ queries_of: the Queries of the data set, made once
                                                   ├─ round: the booster's own count of iterations
                                                   └─ traps, before the first step of this objective on these queries
@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from textwrap import shorten
 from types import FrameType
@@ -35,59 +36,64 @@ from lambdaboost.engine_data import (
 from lambdaboost.traps import Case, internals_of, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
-MARKS = (_lightgbm.OF_BOOSTERS, _xgboost.OF_BOOSTERS)
+BOOSTER_METHODS = (_lightgbm.BOOSTER_METHOD, _xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
 SECOND = "-lambdaboost"  # of a name that an engine's own metric has
 
 
-def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
+def call_objective(
+    objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+) -> Gradient:
     """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
     booster = calling_booster("update")
-    known = None if booster is None else caller(booster)
-    with using(*UNSET if known is None else known.threads):
+    state = None if booster is None else booster_state(booster)
+    with using(*threads_of(state)):
         if hasattr(y_pred, "get_label"):
             scores, data = y_true, y_pred
             q = queries_of(data)
         else:
             scores, data = y_pred, None
             q = queries_of_arrays(y_true, weight, group)
-        number = 0 if known is None else int(getattr(booster, known.count)())
+        iteration = 0 if state is None else int(getattr(booster, state.round_method)())
         derivatives: Gradient
-        if known is not None and known.has_checked(rule, q):
-            derivatives = rule.gradient(scores, q, number)
+        if state is not None and state.is_checked(objective, q):
+            derivatives = objective.gradient(scores, q, iteration)
             return derivatives
-        check_sources(rule, q, data)
-        rule.check_training(q)
-        derivatives = rule.gradient(scores, q, number)
-        if known is None:
+        check_sources(objective, q, remedy=attaching(data))
+        objective.check_training(q)
+        derivatives = objective.gradient(scores, q, iteration)
+        if state is None:
             return derivatives
         hessian = float(derivatives[1].sum(dtype=np.float64))
-        case = Case.of(booster, rule, data, q, number, hessian)
+        engine = internals_of(booster)
+        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian)
         refuse_traps(case)
-        if not any(one == rule for one, _ in known.checked):  # once, though weights may change in every round
+        if not any(
+            one == objective for one, _ in state.checked
+        ):  # once, though weights may change in every round
             warn_of_traps(case)
-        if not known.checked and internals_of(booster) is _lightgbm:
+        if not state.checked and engine is _lightgbm:
             _lightgbm.restart_dart(booster)
-        known.note(rule, q)
+        state.mark_checked(objective, q)
         return derivatives
 
 
-def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
+def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
     """The mean over queries as the caller expects it: see `Measure.__call__`."""
     if isinstance(queries, Queries):
         return measure.mean(scores, queries)
     if hasattr(scores, "predict"):
-        return mean_of(measure, scores, queries, weight)
+        return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*UNSET if booster is None else caller(booster).threads):
+    with using(*threads_of(None if booster is None else booster_state(booster))):
         if group is not None:
             q = queries_of_arrays(scores, weight, group)
-            check_sources(measure, q, None)
+            check_sources(measure, q, remedy=attaching(None))
             return unique_name(booster, measure.name), measure.mean(queries, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
-            check_sources(measure, q, queries)
+            check_sources(measure, q, remedy=attaching(queries))
             value = measure.mean(scores, q)
             if is_xgboost(queries):
                 return unique_name(booster, xgboost_name(measure)), value
@@ -110,49 +116,46 @@ def xgboost_name(measure: Any) -> str:
 
 def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
-    return name if booster is None or name not in caller(booster).own_metrics else f"{name}{SECOND}"
+    taken = booster is not None and name in booster_state(booster).own_metrics
+    return f"{name}{SECOND}" if taken else name
 
 
-def check_sources(reader: Any, q: Queries, data: Any) -> None:
-    """Raise if an objective or a measure reads label sources or positions that the data set does not have."""
-    lost = [name for name in reader.sources if name not in q.labels]
-    no_position = getattr(reader, "reads_positions", False) and q.positions is None
-    if not lost and not no_position:
-        return
-    names = [*lost, *(["position"] if no_position else [])]
-    what = f"the label source {lost[0]!r}" if lost else "positions"
-    call = ", ".join(f"{name}=…" for name in names)
-    if data is None:
-        remedy = "LGBMRanker passes none but y: use lambdaboost.lightgbm.LambdaRanker, which takes them as columns of X"
-    elif is_lightgbm(data):
-        remedy = f"give it by attach(data, {call}), also on validation sets"
-    else:
-        remedy = (
-            f"give it by attach(data, {call}), also on validation sets; a slice of a DMatrix, as in xgboost.cv, loses "
-            f"it: {WITHOUT_SLICES}"
+def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
+    """Raise if an objective or a measure reads label sources or positions that the queries do not have.
+
+    In the remedy ``{argument}`` is "sources" or "position", and ``{attach}`` the call that attaches what is missing.
+    """
+    lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
+    if getattr(reader, "reads_positions", False) and q.positions is None:
+        lost.append("position")
+    if lost:
+        argument = "position" if lost[0] == "position" else "sources"
+        what = "positions" if argument == "position" else f"the label source {lost[0]!r}"
+        attach = f"attach(data, {', '.join(f'{name}=…' for name in lost)})"
+        raise ValueError(
+            f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {where} does not have: "
+            f"{remedy.format(argument=argument, attach=attach)}"
         )
-    raise ValueError(
-        f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which the data set does not have: {remedy}"
-    )
 
 
-def mean_of(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
+def attaching(data: Any) -> str:
+    """The remedy for a lost source of a data set; None for the arrays of LGBMRanker."""
+    if data is None:
+        return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
+    remedy = "give it by {attach}, also on validation sets"
+    sliced = f"; a slice of a DMatrix, as in xgboost.cv, loses it: {WITHOUT_SLICES}"
+    return remedy if is_lightgbm(data) else remedy + sliced
+
+
+def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
     """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
     columns = columns_of(estimator)
-    q, _, rows = columns.labels(X, grades, strict=False, name="X", **row_fields)
-    for source in measure.sources:
-        if source not in q.labels:
-            raise _missing_column(f"label source {source!r}", "sources", columns.sources.get(source))
-    if getattr(measure, "reads_positions", False) and q.positions is None:
-        raise _missing_column("positions", "position", columns.position)
+    read = {name: column for name, column in columns.sources.items() if name in measure.sources}
+    position = columns.position if getattr(measure, "reads_positions", False) else None
+    q, _, rows = replace(columns, sources=read, position=position).labels(X, grades, name="X", **row_fields)
+    check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
-
-
-def _missing_column(what: str, argument: str, column: str | None) -> ValueError:
-    if column is None:
-        return ValueError(f"X has no {what}: name the column in {argument}= of the ranker")
-    return ValueError(f"X has no column {column!r}, which {argument}= names: give a table with it")
 
 
 def columns_of(estimator: Any) -> Columns:
@@ -168,15 +171,15 @@ def columns_of(estimator: Any) -> Columns:
 # The booster that calls.
 
 
-class Caller:
-    """What is known of a booster in training: how it counts rounds, its threads, and which objectives were checked."""
+class BoosterState:
+    """A booster during training: how it counts rounds, its threads, and which objectives were checked."""
 
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
         engine = internals_of(booster)
         # The booster's own count of rounds, from 0, with those of the model that it continues. LightGBM does not count
         # a round whose tree has no split.
-        self.count = "current_iteration" if engine is _lightgbm else "num_boosted_rounds"
+        self.round_method = "current_iteration" if engine is _lightgbm else "num_boosted_rounds"
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
@@ -191,28 +194,33 @@ class Caller:
         booster = self.booster()
         return tuple(internals_of(booster).own_metrics(booster))
 
-    def note(self, rule: Any, q: Queries) -> None:
-        """Record that an objective was checked on these queries; of one objective the latest are kept."""
-        self.checked = [(one, queries) for one, queries in self.checked if one != rule]
-        self.checked.append((rule, weakref.ref(q)))
+    def mark_checked(self, objective: Any, q: Queries) -> None:
+        """Record that an objective was checked on these queries; only the latest are kept for each objective."""
+        self.checked = [(one, queries) for one, queries in self.checked if one != objective]
+        self.checked.append((objective, weakref.ref(q)))
 
-    def has_checked(self, rule: Any, q: Queries) -> bool:
+    def is_checked(self, objective: Any, q: Queries) -> bool:
         """Whether this objective, or an equal one, was checked on these queries."""
         for one, queries in self.checked:  # noqa: SIM110  # a generator is a call more in every round
-            if queries() is q and (one is rule or one == rule):
+            if queries() is q and (one is objective or one == objective):
                 return True
         return False
 
 
-_callers: weakref.WeakKeyDictionary[Any, Caller] = weakref.WeakKeyDictionary()
+_states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()
 
 
-def caller(booster: Any) -> Caller:
-    """What is known of a booster of either engine."""
-    known = _callers.get(booster)
-    if known is None:
-        known = _callers[booster] = Caller(booster)
-    return known
+def booster_state(booster: Any) -> BoosterState:
+    """The state of a booster of either engine."""
+    state = _states.get(booster)
+    if state is None:
+        state = _states[booster] = BoosterState(booster)
+    return state
+
+
+def threads_of(state: BoosterState | None) -> Threads:
+    """The threads of a booster; those that were set outside of a training without one."""
+    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:
@@ -222,8 +230,8 @@ def calling_booster(method: str = "") -> Any:
         code = frame.f_code
         if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
             owner = frame.f_locals.get("self")
-            for mark in MARKS:
-                if hasattr(type(owner), mark):
+            for name in BOOSTER_METHODS:
+                if hasattr(type(owner), name):
                     return owner
         frame = frame.f_back
     return None

@@ -37,7 +37,6 @@ from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_min_leaf_size
 
 __all__ = ["train"]
 
-LEARNERS = ("data", "data_parallel", "voting", "voting_parallel")
 LOOK, GRACE = 0.1, 5.0  # seconds between two looks at the workers, and for them to end after one has failed
 
 
@@ -97,29 +96,29 @@ def train(
 
     if engine not in ENGINES:
         raise ValueError(f"engine is {engine!r}: give {' or '.join(map(repr, ENGINES))}")
-    if engine == "lightgbm" and (learner := params.get("tree_learner", "data")) not in LEARNERS:
+    if (learner := params.get("tree_learner", "data")) not in ("data", "voting"):
         raise ValueError(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
-    rule = _read_objective(objective)
+    checked: Objective = _read_objective(objective)
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = Columns(query, relevance, sources, position, weight)
-    read = partial(_read_partition, columns=columns)
-    parts, held_out = _read_partitions(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
+    read, held_out = partial(_read_partition, columns=columns, check=checked.gradient), []
+    parts = _read_partitions(client, checked, "frame", frame, read)
     if valid is not None:
         check_whole("early_stopping", early_stopping)
         like = client.submit(columns.recorded, parts[0].collection).result()
         read = partial(_read_partition, columns=like, check=measure.per_query)
-        held_out = [part.collection for part in _read_partitions(client, rule, "valid", valid, read)]
+        held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
     for found in parts[0].without_pair:
         if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
             warn(NO_PAIR.format(**found._asdict()))
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
     params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
-    params = with_min_leaf_size(params, engine_named(engine).MIN_LEAF_SIZE, rule, documents)
-    settings = (rule, params, rounds, measure if held_out else None, early_stopping)
+    params = with_min_leaf_size(params, engine, checked, documents)
+    settings = (checked, params, rounds, measure if held_out else None, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
         calls = {}
@@ -134,13 +133,13 @@ def train(
 
 def _read_objective(objective: Objective | str) -> Any:
     """An objective that workers can compute from their own queries."""
-    rule = read_objective(objective)
-    if isinstance(rule, NativeObjective):
-        raise ValueError(f"objective is {rule.name!r}: train it by the engine's own Dask module")
-    check_objective("objective", rule)
-    rule.refuse_on_engines()
-    refuse_sums_over_all(rule)
-    return rule
+    read: Any = read_objective(objective)
+    if isinstance(read, NativeObjective):
+        raise ValueError(f"objective is {read.name!r}: train it by the engine's own Dask module")
+    check_objective("objective", read)
+    read.refuse_on_engines()
+    refuse_sums_over_all(read)
+    return read
 
 
 # Whole queries on the workers.
@@ -153,12 +152,12 @@ class Partition(NamedTuple):
     worker: str
     documents: int
     ids: Any  # of its queries
-    layout: dict[str, str]  # its categories, and whether positions are ranks or names
+    categories: str  # with the order of their values
     without_pair: Any  # of the objective
 
 
 def _read_partitions(
-    client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]
+    client: Any, objective: Objective, name: str, frame: Any, read: Callable[..., Any]
 ) -> list[Partition]:
     """The partitions with rows, read on the workers; raises unless every query is whole and categories are the same."""
     if not (hasattr(frame, "to_delayed") and hasattr(frame, "dtypes")):
@@ -174,7 +173,7 @@ def _read_partitions(
     names = [f"partition {at}" for at in range(frame.npartitions)]
     futures = client.compute(list(map(delayed(read, pure=False), names, frame.to_delayed())))
     # Only ids and names are transferred, and the errors of wrong partitions.
-    found = client.gather(client.map(partial(_describe, rule), futures, pure=False))
+    found = client.gather(client.map(partial(_describe, objective), futures, pure=False))
     held_by = client.who_has(futures)
     if not all(held_by.get(future.key) for future in futures):
         raise RuntimeError("a worker died with its partitions: train again")
@@ -185,12 +184,8 @@ def _read_partitions(
     remedy = "keep the rows of a query in one partition, as frame.shuffle('qid') does"
     check_distinct({names[at]: part.ids for at, part in zip(with_rows, parts, strict=True)}, remedy)
     # Metadata may claim known categories that the partitions do not have.
-    for what, remedy in (
-        ("categories", f"give {name}.categorize()"),
-        ("positions", "give ranks or names in all"),
-    ):
-        if len({part.layout[what] for part in parts} - {""}) > 1:
-            raise ValueError(f"partitions of {name} have other {what} than others: {remedy}")
+    if len({part.categories for part in parts}) > 1:
+        raise ValueError(f"partitions of {name} have other categories than others: give {name}.categorize()")
     return parts
 
 
@@ -207,13 +202,12 @@ def _read_partition(name: str, frame: Any, columns: Columns, check: Any) -> Coll
     return part
 
 
-def _describe(rule: Objective, part: Collection | None) -> tuple[int, Any, dict[str, str], Any] | None:
+def _describe(objective: Objective, part: Collection | None) -> tuple[int, Any, str, Any] | None:
+    """The fields of a `Partition` that the client checks."""
     if part is None:
         return None
     q, categories = part.queries, {name: list(values) for name, values in part.categories.items()}
-    shown_rows = q.positions is not None and bool((q.positions.codes > 0).any())
-    kind = ("ranks" if q.position_names is None else "names") if shown_rows else ""
-    return q.n_documents, q.ids, {"categories": repr(categories), "positions": kind}, rule.without_pair(q)
+    return q.n_documents, q.ids, repr(categories), objective.without_pair(q)
 
 
 # The engines' own networks.
@@ -277,7 +271,7 @@ def _join(engine: str, network: Any) -> Iterator[dict[str, Any]]:
 
 
 def _train_on_worker(
-    engine: str, network: Any, parts: Any, held_out: Any, rule: Any, params: Any, rounds: int, *stop: Any
+    engine: str, network: Any, parts: Any, held_out: Any, objective: Any, params: Any, rounds: int, *stop: Any
 ) -> bytes:
     """Train on the queries of this worker; the file of the booster, which is the same on all workers."""
     from distributed import get_worker
@@ -289,19 +283,19 @@ def _train_on_worker(
         train, valid = stock.dataset(data, named=True), None
         if held_out:
             valid = stock.dataset(Collection.concat(held_out), train, named=True)
-        booster = stock.boost(_catch_errors(rule, errors), params, rounds, train, valid, *stop)
+        booster = stock.boost(_catch_errors(objective, errors), params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
     return bytes(stock.write(booster, ""))
 
 
-def _catch_errors(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
+def _catch_errors(objective: Objective, errors: list[Exception]) -> Callable[..., Any]:
     """The objective, which after an error goes on without gradients: LightGBM's other workers would wait forever."""
 
     def gradient(scores: Any, data: Any) -> Any:
         if not errors:
             try:
-                return rule(scores, data)
+                return objective(scores, data)
             except Exception as error:
                 errors.append(error)
         return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)
@@ -338,8 +332,8 @@ def finish(client: Any, calls: Mapping[str, Any]) -> None:
     if errors and (own or not dead):  # the engines' say that a connection was lost, in the other workers
         raise (own or errors)[0]
     raise RuntimeError(
-        f"{'worker' if len(dead) == 1 else 'workers'} {', '.join(sorted(dead or calls))} died during the call: it was "
-        "killed, ran out of memory or lost its machine; see its log, and train again"
+        f"workers died during the call: {', '.join(sorted(dead or calls))}. They were killed, ran out of memory or "
+        "lost their machine; see their logs, and train again"
     )
 
 

@@ -18,7 +18,7 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import grades_of
 
 ATTRIBUTE = "lambdaboost_attached"
-TAKEN = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
+SUBSET_CACHE = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def rows_in(data: Any) -> int | None:
 
 
 def attached_to(data: Any) -> Attached:
-    """What was attached to a data set, and to the one that it is a LightGBM subset of, at any depth."""
+    """What was attached to a data set, including what LightGBM subsets inherit from their parents."""
     own: Attached = getattr(data, ATTRIBUTE, NOTHING)
     parent = parent_of(data) if is_lightgbm(data) else None
     if parent is None:
@@ -138,25 +138,25 @@ def attached_to(data: Any) -> Attached:
     before = attached_to(parent)
     if before is NOTHING:
         return own
-    known: tuple[Attached, Attached, Attached] | None = getattr(data, TAKEN, None)
+    known: tuple[Attached, Attached, Attached] | None = getattr(data, SUBSET_CACHE, None)
     # The first time, or `attach` was called since.
     if known is None or known[0] is not before or known[1] is not own:
         known = before, own, before.take(np.asarray(data.used_indices)).updated(own)
-        setattr(data, TAKEN, known)
+        setattr(data, SUBSET_CACHE, known)
     return known[2]
 
 
-# The queries of a data set, which live as long as it.
+# The queries of a data set, cached as long as it lives.
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class _CachedQueries:
     owner: weakref.ref[Any]
     parts: dict[str, Any]  # what they were made of
     queries: Queries
 
 
-_made: dict[int, _Made] = {}  # by the id of the owner
+_queries_by_data: dict[int, _CachedQueries] = {}  # by the id of the owner
 
 
 def is_lightgbm(data: object) -> bool:
@@ -204,8 +204,8 @@ def queries_of_arrays(
 
 def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
     """The queries made of `parts`: the same object while the owner lives and its parts are unchanged."""
-    known = _made.get(id(owner))
-    if known is not None and known.owner() is owner and _same(known.parts, parts):
+    known = _queries_by_data.get(id(owner))
+    if known is not None and known.owner() is owner and _parts_equal(known.parts, parts):
         return known.queries
     attached, weight = parts["attached"], parts["weight"]
     if is_xgboost(owner) and attached is NOTHING:
@@ -224,7 +224,9 @@ def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
     if grades is parts[RELEVANCE] and grades.dtype == np.float32:
         kept[RELEVANCE] = made.labels[RELEVANCE]
     key = id(owner)
-    _made[key] = _Made(weakref.ref(owner, lambda _: _made.pop(key, None)), kept, made)
+    _queries_by_data[key] = _CachedQueries(
+        weakref.ref(owner, lambda _: _queries_by_data.pop(key, None)), kept, made
+    )
     return made
 
 
@@ -238,7 +240,7 @@ def _refuse_lost_grades() -> None:
         )
 
 
-def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _parts_equal(old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
     for name, before in old.items():
         now = new[name]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +20,17 @@ OF_ORDER, OF_GRADE = 0.95, 0.9
 GRADES = 10  # sources with more labels are examined by their order alone
 
 
-@dataclass(frozen=True)
-class Leak:
+class Leak(NamedTuple):
     """A feature that reveals the order of a label source, or which documents have a label of `least` or more."""
 
-    feature: str
+    column: int
     source: str
     correlation: float  # of ranks within queries
     queries: int  # that were examined
-    least: float | None = None
-
-    def __str__(self) -> str:
-        what = (
-            f"orders the documents of a query as the label source {self.source!r} does"
-            if self.least is None
-            else f"reveals which documents of a query have a label {self.source!r} of {self.least:g} or more"
-        )
-        return f"{self.feature} {what}, rank correlation {self.correlation:.3f} over {self.queries} queries"
+    least: float | None
 
 
-def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
+def leaks(X: Any, q: Queries) -> list[Leak]:
     """The features, an array or CSR matrix, that reveal a label source.
 
     Spearman's correlation within queries, pooled over random queries whose documents differ, is at least 0.95 in
@@ -48,8 +38,8 @@ def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
     itself, over the queries that have it: few queries have a booking.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
-    >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)[0].correlation
-    -1.0
+    >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)
+    [Leak(column=1, source='relevance', correlation=-1.0, queries=20, least=None)]
     """
     found: dict[tuple[int, str], Leak] = {}
     for source, labels in q.labels.items():
@@ -66,17 +56,21 @@ def leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> list[Leak]:
             correlations = _correlations(X[rows], wanted[rows, None], query)
             limit = OF_ORDER if least is None else OF_GRADE
             for column in np.flatnonzero(np.abs(correlations) >= limit).tolist():
-                name = f"{column} (counted from 0)" if names is None else quote(names[column])
-                leak = Leak(f"feature {name}", source, round(float(correlations[column]), 3), queries, least)
+                leak = Leak(column, source, round(float(correlations[column]), 3), queries, least)
                 found.setdefault((column, source), leak)
     return list(found.values())
 
 
 def warn_of_leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> None:
     """Warn of each leaking feature, with the remedy."""
-    for leak in leaks(X, q, names):
+    for column, source, correlation, queries, least in leaks(X, q):
+        name = f"{column} (counted from 0)" if names is None else quote(names[column])
+        what = f"orders the documents of a query as the label source {source!r} does"
+        if least is not None:
+            what = f"reveals which documents of a query have a label {source!r} of {least:g} or more"
         warn(
-            f"{leak}. The model will learn the labels from it: drop it, unless it is known before a document is ranked"
+            f"feature {name} {what}, rank correlation {correlation:.3f} over {queries} queries. The model will learn "
+            "the labels from it: drop it, unless it is known before a document is ranked"
         )
 
 
@@ -108,17 +102,9 @@ def _correlations(features: Any, labels: NDArray[Any], query: NDArray[np.int64])
 
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:
     """Average rank within its query, in (−1/2, 1/2), of each value of each column, with NaN below all numbers."""
-    rows, columns = values.shape
-    keys = np.empty((rows, columns), dtype=np.complex128)  # which are sorted by the real part first
-    keys.real, keys.imag = query[:, None], np.where(np.isnan(values), -np.inf, values)
-    order = np.argsort(keys, axis=0)
-    ordered, row = np.take_along_axis(keys, order, axis=0), np.arange(rows)[:, None]
-    differs = np.ones((rows + 1, columns), dtype=np.bool_)  # from the value before
-    differs[1:-1] = ordered[1:] != ordered[:-1]
-    first = np.maximum.accumulate(np.where(differs[:-1], row, 0), axis=0)
-    last = np.minimum.accumulate(np.where(differs[1:], row, rows)[::-1], axis=0)[::-1]
-    ranks = np.empty((rows, columns))
-    np.put_along_axis(ranks, order, (first + last) / 2, axis=0)
-    _, start, size = np.unique(query, return_index=True, return_counts=True)
-    middle = np.repeat(start + (size - 1) / 2, size)[:, None]
-    return np.asarray((ranks - middle) / np.repeat(size, size)[:, None])
+    import pandas as pd
+
+    _, of_row, sizes = np.unique(query, return_inverse=True, return_counts=True)
+    size = sizes[of_row, None]
+    ranks = pd.DataFrame(values).groupby(of_row).rank(na_option="top").to_numpy()
+    return np.asarray((ranks - (size + 1) / 2) / size)

@@ -11,9 +11,7 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -29,25 +27,33 @@ from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import OWN, Ranker, RowFields, attach_queries, read_metrics
+from lambdaboost.ranker import (
+    RANKER_PARAMS,
+    OnRound,
+    Ranker,
+    RowFields,
+    attach_queries,
+    read_metrics,
+)
+from lambdaboost.saving import booster_of
 from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
 __all__ = ["LambdaRanker"]
 
-NAME, TITLE, NATIVE = "lightgbm", "LightGBM", "lambdarank"
-PARAMETERS = _lightgbm.parameter_names()  # empty if unknown
+PARAMETERS = _lightgbm.parameter_names()
 # Those for which `tune` and the command line have their own arguments.
-RESERVED = frozenset({"metric"}).union(
-    *(_lightgbm.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
-)
-UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
-MIN_LEAF_SIZE = _lightgbm.ALIASES["least leaf"]
+SET_ELSEWHERE = {
+    name
+    for main in ("objective", "metric", "num_iterations", "early_stopping_round", "seed")
+    for name in _lightgbm.aliases()[main]
+}
+UNNAMED = "Column_{}"  # its names of features that were given none
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
-    """An `lightgbm.LGBMRanker` with the objectives and measures of lambdaboost.
+    """A `lightgbm.LGBMRanker` with the objectives and measures of lambdaboost.
 
     Parameters
     ----------
@@ -60,8 +66,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     position : str, optional
         The column of the positions at which rows were shown, as of `Queries`.
     unseen : "error" or "missing"
-        What a category is, in validation sets and in `predict`, that training did not have; ``"missing"`` says in one
-        warning how many rows have one.
+        How to treat categories that were not in the training data: raise an error, or treat them as missing with one
+        warning that counts the rows.
     min_child_samples : int, optional
         The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
     **kwargs
@@ -69,17 +75,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     Notes
     -----
-    The columns `query`, `sources` and `position` are no features. scikit-learn splits them with the rows:
+    The columns `query`, `sources` and `position` are not features. scikit-learn splits them with the rows:
     ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
     can be the ``scoring=``. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
 
     """
 
-    _title, _parameter_names = TITLE, PARAMETERS
-    _lists = RowFields(
+    _engine = "lightgbm"
+    _eval_arguments = RowFields(
         "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
     )
-    _inherited = ("sources", "position", "weight", "start")
 
     def __init__(
         self,
@@ -137,17 +142,17 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         group, qid
             The number of documents of each query, or the query of each row; give one of them, or the column.
         sources : mapping of str to array of shape (n_rows,), or DataFrame, optional
-            Further label sources that are no columns of X.
+            Further label sources that are not columns of X.
         position : array of shape (n_rows,), optional
-            Positions that are no column of X.
+            Positions that are not a column of X.
         eval_set : (X, y) or list of them, optional
             Validation sets.
         eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score : lists, optional
-            What belongs to them, one item for each set.
+            The same fields for the validation sets, one item per set. A set that is the training's own X and y, with
+            no other field, is the training data with all of theirs.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
-            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
-            the first one, unless the parameter ``first_metric_only=False`` is given.
+            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
         init_score, eval_names, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
@@ -156,7 +161,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         Raises
         ------
         TypeError, ValueError
-            Before the first round, if an argument is wrong, or the engine would silently do something else
+            Before the first round, if an argument is wrong, or if the engine would silently ignore or change it
             (docs/traps.md).
 
         """
@@ -169,21 +174,18 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score
         )
         sets = _read_eval_set(eval_set, eval_X, eval_y)
-        objective, training, valid = self._read(X, y, given, sets, lists, init_model)
+        objective, training, valid = self._prepare_fit(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
-        self._objective, self._eval_at = objective, _read_cutoffs(eval_at)
+        self._objective, self._eval_at = objective, np.atleast_1d(eval_at).tolist()
         params = self._process_params("fit")
-        params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
-        feval, order = self._measures(params, eval_metric)
+        params["objective"] = _objective_param(objective)
+        feval = self._measures(params, eval_metric)
         for one in valid:
-            one.check("eval_sources", feval or (), self.n_jobs)
-        params = with_min_leaf_size(params, MIN_LEAF_SIZE, objective, q.n_documents)
+            one.check_readers(feval or (), "eval_", self.n_jobs)
+        params = with_min_leaf_size(params, "lightgbm", objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _make_dataset(*training[1:4], **named)
-        first_only = _lightgbm.is_true(params.get("first_metric_only", True))
-        if first_only and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
-            params["first_metric_only"] = True
         history: dict[str, Any] = {}
         booster = lgb.train(
             params,
@@ -195,56 +197,44 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             ],
             valid_names=eval_names,
             feval=feval,
-            init_model=None if init_model is None else booster_of(init_model),
-            callbacks=[
-                *_prevent_reset(objective),
-                *order,
-                *(map(_stop_by_first_metric, callbacks or ()) if first_only else callbacks or ()),
-                lgb.record_evaluation(history),
-            ],
+            init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
+            callbacks=[*_prevent_reset(objective), *(callbacks or ()), lgb.record_evaluation(history)],
         )
-        is_named = hasattr(training.features, "columns") or feature_name != "auto"
-        _lightgbm.take_over(self, booster, history, n_features, is_named)
-        self._note(objective, training.columns)
+        # What LGBMRanker.fit sets, for its properties to read.
+        self._n_features_in = n_features
+        self._fitted_with_feature_names = hasattr(training.features, "columns") or feature_name != "auto"
+        self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
+        self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
+        self.fitted_ = True
+        self._remember_fit(objective, training.columns)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        own = {*OWN[1:], *(["min_child_samples"] if self.min_child_samples is None else [])}
+        own = {*RANKER_PARAMS[1:], *(["min_child_samples"] if self.min_child_samples is None else [])}
         params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
         return params | ({"objective": "None"} if stage == "predict" else {})
 
-    def _measures(
-        self, params: dict[str, Any], eval_metric: Any
-    ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
-        """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
+    def _measures(self, params: dict[str, Any], eval_metric: Any) -> list[Callable[..., Any]] | None:
+        """Measures and callables for feval; names of LightGBM's own metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
-        given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
+        given = [] if _lightgbm.given(self.get_params(), "metric") is None else named
         requested: list[Any] = []
         for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
             requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
-        names = [metric for metric in requested if isinstance(metric, str)]
-        params["metric"] = names or "None"
+        params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
-            return [NDCG(k=k) for k in _read_cutoffs(params["eval_at"])], []
-        feval = [_as_feval(metric) for metric in requested if callable(metric)]
-        return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
+            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()]
+        return [_as_feval(metric) for metric in requested if callable(metric)] or None
 
 
-def _make_dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
-    """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
+def _make_dataset(features: Any, q: Queries, init_score: Any = None, **more: Any) -> Any:
+    """The data set of documents; `more` are further arguments of `lightgbm.Dataset`."""
     # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
     own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
     data = lgb.Dataset(
-        features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=start, **own, **more
+        features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=init_score, **own, **more
     )
     return attach_queries(data, q)
-
-
-def _read_cutoffs(eval_at: Any) -> list[int]:
-    """The cutoffs of ``eval_at``: a whole number, several, or a text such as "3,10"."""
-    return (
-        [int(k) for k in eval_at.split(",")] if isinstance(eval_at, str) else np.atleast_1d(eval_at).tolist()
-    )
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
@@ -253,18 +243,6 @@ def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
         return metric
     n = len(inspect.signature(metric).parameters)
     return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
-
-
-def _sort_own_last(env: Any) -> None:
-    """A callback that puts LightGBM's own metrics, which it evaluates first, after the others.
-
-    Early stopping then uses the first of the others.
-    """
-    own = _lightgbm.own_metrics(env.model)
-    env.evaluation_result_list.sort(key=lambda result: result[1] in own)
-
-
-_sort_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
 
 
 def _prevent_reset(objective: Any) -> list[Any]:
@@ -276,14 +254,6 @@ def _prevent_reset(objective: Any) -> list[Any]:
 
     note.before_iteration = True  # type: ignore[attr-defined]
     return [] if isinstance(objective, NativeObjective) else [note]
-
-
-def _stop_by_first_metric(callback: Any) -> Any:
-    """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
-    if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
-        callback = copy.copy(callback)  # the caller may use it elsewhere
-        callback.first_metric_only = True
-    return callback
 
 
 def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
@@ -307,9 +277,6 @@ def dataset(collection: Collection, reference: Any = None, named: bool = False) 
     if names and hasattr(features, "columns"):  # by which LightGBM knows the categories
         features.columns = names
     return _make_dataset(features, collection.queries, reference=reference, feature_name=names or "auto")
-
-
-OnRound = Callable[[float | None], bool | None]
 
 
 def boost(
@@ -336,23 +303,16 @@ def boost(
     callbacks: list[Any] = [*_prevent_reset(objective), each]
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
-    rule = objective.name if isinstance(objective, NativeObjective) else objective
-    settings = with_min_leaf_size({"verbosity": -1, **params}, MIN_LEAF_SIZE, objective, rows_in(data) or 0)
+    settings = with_min_leaf_size({"verbosity": -1, **params}, "lightgbm", objective, rows_in(data) or 0)
+    if not _lightgbm.is_constructed(data):  # which a training with smaller leaves may use later
+        settings = {"feature_pre_filter": False} | settings
+    settings |= {"objective": _objective_param(objective), "metric": "None"}
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
-    settings |= {"objective": rule, "metric": "None"} | _keep_all_features(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
 
 
-def _keep_all_features(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
-    """A parameter for data that a training with smaller leaves may use later: LightGBM would drop features for all."""
-    known = _lightgbm.is_constructed(data) or "feature_pre_filter" in params
-    return {} if known else {"feature_pre_filter": False}
-
-
-def booster_of(model: Any) -> Any:
-    """The booster of a ranker, of a booster, or of a model file."""
-    booster = getattr(model, "booster_", model)
-    return booster if isinstance(booster, lgb.Booster) else lgb.Booster(model_file=booster)
+def _objective_param(objective: Any) -> Any:
+    return objective.name if isinstance(objective, NativeObjective) else objective
 
 
 def n_rounds(booster: Any) -> int:
@@ -360,14 +320,9 @@ def n_rounds(booster: Any) -> int:
     return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
 
-def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
-    """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
-    return np.asarray(booster.predict(features, raw_score=True, num_iteration=rounds))
-
-
-def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-    """The predictions of a `LambdaRanker`, bit for bit."""
-    return booster.predict(X)
+def scores(booster: Any, X: Any, rounds: int | None = None) -> NDArray[np.floating]:
+    """The predictions after `rounds`, by default all that it predicts with, shape (n_documents,)."""
+    return np.asarray(booster.predict(X, num_iteration=rounds))
 
 
 def write(booster: Any, suffix: str) -> bytes:
@@ -380,22 +335,14 @@ def read(content: bytes) -> Any:
     return lgb.Booster(model_str=content.decode(errors="replace"))
 
 
-def feature_names(booster: Any) -> tuple[str, ...] | None:
-    """Names of the features, or None if the booster has none."""
-    names = tuple(booster.feature_name())
-    return None if names == tuple(map(UNNAMED.format, range(len(names)))) else names
+def feature_names(booster: Any) -> tuple[str, ...]:
+    """Names of the features; those of `UNNAMED` if they were given none."""
+    return tuple(booster.feature_name())
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
     values = booster.pandas_categorical or []
-    # A feature's range is listed as codes, 0:1:2, for categories, and as [low:high] for numbers.
-    infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.M)
-    of = zip(booster.feature_name(), infos[1].split() if infos else (), strict=False)
+    of = zip(booster.feature_name(), _lightgbm.feature_infos(booster), strict=False)
     named = [name for name, info in of if info != "none" and not info.startswith("[")]
     return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
-
-
-def n_features(booster: Any) -> int:
-    """The number of features."""
-    return int(booster.num_feature())

@@ -14,8 +14,11 @@ from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import parse
 
-# By the engine's title, the default first.
-NATIVE = {"LightGBM": ("lambdarank", "rank_xendcg"), "XGBoost": ("rank:ndcg", "rank:pairwise", "rank:map")}
+# By engine, the default first.
+NATIVE_OBJECTIVES = {
+    "lightgbm": ("lambdarank", "rank_xendcg"),
+    "xgboost": ("rank:ndcg", "rank:pairwise", "rank:map"),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,7 +26,7 @@ class NativeObjective:
     """An engine's own ranking objective, computed by the engine; its `repr` is its name.
 
     >>> read_objective("rank:ndcg"), read_objective("rank:ndcg").owner
-    (rank:ndcg, 'XGBoost')
+    (rank:ndcg, 'xgboost')
     """
 
     name: str
@@ -35,20 +38,20 @@ class NativeObjective:
 
     @property
     def owner(self) -> str:
-        """The title of its engine."""
-        return next(title for title, names in NATIVE.items() if self.name in names)
+        """The name of its engine."""
+        return next(engine for engine, names in NATIVE_OBJECTIVES.items() if self.name in names)
 
     def check_labels(self, labels: Any) -> None:
         """Warn of missing grades, which the engine reads as 0; raise for grades that it cannot read."""
-        grades = np.asarray(labels)
+        grades, title = np.asarray(labels), TITLES[self.owner]
         if grades.dtype.kind == "f" and np.isnan(grades).any():
             warn(
-                f"NaN labels: {self.owner}'s own objective reads missing grades as 0; drop these rows, or give an "
+                f"NaN labels: {title}'s own objective reads missing grades as 0; drop these rows, or give an "
                 "objective such as LambdaRank(), for which they stay missing"
             )
             grades = np.nan_to_num(grades)
         remedy = "give an objective of their order, such as RankNet() or LambdaRank(Spearman())"
-        own = f"{self.owner}'s own {self.name} takes grades"
+        own = f"{title}'s own {self.name} takes grades"
         refuse_labels("relevance", grades, grades < 0, f"{own} ≥ 0; {remedy}")
         if self.name == "rank:map":
             remedy = "convert them, or give LambdaRank(MAP())"
@@ -56,11 +59,11 @@ class NativeObjective:
 
     def check(self, engine: str) -> None:
         """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""
-        if TITLES[engine] != self.owner:
-            own = " or ".join(map(repr, NATIVE[TITLES[engine]]))
+        if engine != self.owner:
+            own = " or ".join(map(repr, NATIVE_OBJECTIVES[engine]))
             raise ValueError(
-                f"objective is {self.name!r}, which is {self.owner}'s own: on {TITLES[engine]} give {own}, or an "
-                "objective such as LambdaRank()"
+                f"objective is {self.name!r}, which is {TITLES[self.owner]}'s own: on {TITLES[engine]} give {own}, or "
+                "an objective such as LambdaRank()"
             )
 
 
@@ -68,7 +71,7 @@ def read_objective(objective: Any) -> Any:
     """The objective or native objective of a text, which must be one; anything else unchanged."""
     if not isinstance(objective, str):
         return objective
-    names = [name for of_engine in NATIVE.values() for name in of_engine]
+    names = [name for of_engine in NATIVE_OBJECTIVES.values() for name in of_engine]
     text = objective.strip()
     if text in names:
         return NativeObjective(text)

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import engine_named
+from lambdaboost._installed import engine_named, package
 from lambdaboost._threads import using
-from lambdaboost.callback import columns_of, mean_of
+from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
 from lambdaboost.datasets.queries import RELEVANCE
@@ -24,12 +24,13 @@ from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.objective import Objective, check_objective
-from lambdaboost.saving import changed_params, with_booster_features
+from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
-OWN = ("objective", "query", "sources", "position", "unseen")
+RANKER_PARAMS = ("objective", "query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
+OnRound = Callable[[float | None], bool | None]
 
 
 class RowFields(NamedTuple):
@@ -40,7 +41,7 @@ class RowFields(NamedTuple):
     sources: Any = None
     position: Any = None
     weight: Any = None
-    start: Any = None  # initial scores
+    init_score: Any = None
 
 
 class Documents(NamedTuple):
@@ -49,21 +50,20 @@ class Documents(NamedTuple):
     name: str  # of the argument
     features: Any  # as the engine takes them: of a table a pandas frame
     queries: Queries
-    start: Any  # initial scores
+    init_score: Any
     columns: Columns  # with the features and categories of the data
 
-    def check(self, argument: str, readers: Sequence[Any], n_jobs: int | None = None) -> None:
+    def check_readers(self, readers: Sequence[Any], before: str = "", n_jobs: int | None = None) -> None:
         """Raise before the training if the objective or a measure does not take the documents.
 
-        `argument` is that of `fit` which gives their sources; `n_jobs` threads are used, as by the training.
+        Arguments of `fit` begin with `before`; `n_jobs` threads are used, as by the training.
         """
-        q = self.queries
+        q, remedy = (
+            self.queries,
+            f"name its column in {{argument}}= of the ranker, or give {before}{{argument}}= to fit",
+        )
         for reader in readers:
-            if lost := [name for name in getattr(reader, "sources", ()) if name not in q.labels]:
-                raise ValueError(
-                    f"{self.name} has no label source {lost[0]!r}, which {reader!r} reads: name its column in sources= "
-                    f"of the ranker, or give {argument}= to fit"
-                )
+            check_sources(reader, q, self.name, remedy=remedy)
             if isinstance(reader, NativeObjective):
                 reader.check_labels(q.labels[RELEVANCE])
             elif isinstance(reader, Measure):
@@ -74,15 +74,11 @@ class Documents(NamedTuple):
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
 
-    `_parameter_names` are the engine's parameters; `_lists` are the arguments of `fit` with the `RowFields` of each
-    validation set; of it, a validation set with the training's own X and y has what is `_inherited` from the training
-    data.
+    `_eval_arguments` are the arguments of `fit` with the `RowFields` of each validation set.
     """
 
-    _title: str
-    _parameter_names: frozenset[str]
-    _lists: RowFields
-    _inherited: Sequence[str]
+    _engine: str
+    _eval_arguments: RowFields
     objective: Any
     query: str
     sources: Any
@@ -120,7 +116,7 @@ class Ranker:
         `sample_weight`.
         """
         measure = first_measure(getattr(self, "eval_metric", None))
-        return mean_of(measure, self, X, y, group=group, qid=qid, weight=sample_weight)
+        return score_estimator(measure, self, X, y, group=group, qid=qid, weight=sample_weight)
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
@@ -130,25 +126,20 @@ class Ranker:
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
-        known = self._parameter_names.union(type(self)().get_params())  # type: ignore[attr-defined]
+        known = engine_named(self._engine).PARAMETERS.union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
-            if name in ("qid", "group", "groups", "query_id") and value is not None:
-                raise ValueError(
-                    f"{name}={value!r} is no parameter of a ranker: name the column of the queries as query=, or give "
-                    "them to fit as group= or qid="
-                )
-            if self._parameter_names and name not in known:
+            if name not in known:
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
-        rule: Any = read_objective(self.objective)
-        if isinstance(rule, NativeObjective):
-            rule.check(self._title.lower())
-            return rule
-        check_objective("objective", rule)
-        checked: Objective = rule
+        objective: Any = read_objective(self.objective)
+        if isinstance(objective, NativeObjective):
+            objective.check(self._engine)
+            return objective
+        check_objective("objective", objective)
+        checked: Objective = objective
         checked.refuse_on_engines()
         return checked
 
-    def _read(
+    def _prepare_fit(
         self, X: Any, y: Any, given: RowFields, eval_set: Any, lists: RowFields, first_model: Any
     ) -> tuple[Any, Documents, list[Documents]]:
         """The objective, the training data, and the validation sets, among which the training data are the same object.
@@ -156,10 +147,10 @@ class Ranker:
         Features and codes are those of the model that the training continues, which has them by place.
         """
         objective, columns = self._objective_to_fit(), self._features_of(first_model, X)
-        training = self._documents("X", X, y, given, columns)
-        training.check("sources", [objective])
+        training = self._read_documents("X", X, y, given, columns)
+        training.check_readers([objective])
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
-        for name, items in zip(self._lists, lists, strict=True):
+        for name, items in zip(self._eval_arguments, lists, strict=True):
             if items is not None and len(items) != len(sets):
                 raise ValueError(
                     f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
@@ -167,15 +158,13 @@ class Ranker:
         found = []
         for at, (Xv, yv) in enumerate(sets):
             own = RowFields(*(None if items is None else items[at] for items in lists))
-            if again := Xv is X and yv is y:
-                inherited = [name for name in self._inherited if getattr(own, name) is None]
-                inherited += ["group", "qid"] if own.group is None and own.qid is None else []
-                own = own._replace(**{name: getattr(given, name) for name in inherited})
-            one = self._documents(f"eval_set[{at}]", Xv, yv, own, training.columns)
-            again = again and all(a is b for a, b in zip(own[2:], given[2:], strict=True))
-            found.append(
-                training if again and np.array_equal(one.queries.sizes, training.queries.sizes) else one
-            )
+            again = Xv is X and yv is y and all(map(_is_missing_or, own[2:], given[2:]))
+            if again:  # the training data, unless the queries differ
+                queries = given if own.group is None and own.qid is None else own
+                own = given._replace(group=queries.group, qid=queries.qid)
+            one = self._read_documents(f"eval_set[{at}]", Xv, yv, own, training.columns)
+            again = again and np.array_equal(one.queries.sizes, training.queries.sizes)
+            found.append(training if again else one)
         return objective, training, found
 
     def _features_of(self, model: Any, X: Any) -> Columns:
@@ -183,23 +172,28 @@ class Ranker:
         columns, frame = columns_of(self), as_frame("X", X)
         if model is None or frame is None:
             return columns
-        engine = engine_named(self._title.lower())
-        first = with_booster_features(columns, engine, engine.booster_of(model), frame.columns)
+        booster = booster_of(model, package(self._engine).Booster)
+        first = with_booster_features(columns, booster, frame.columns)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
         return replace(first, categories=categories or None)
 
-    def _documents(self, name: str, X: Any, y: Any, own: RowFields, columns: Columns) -> Documents:
+    def _read_documents(self, name: str, X: Any, y: Any, own: RowFields, columns: Columns) -> Documents:
         """Documents as the engine takes them."""
         data = columns.read(X, y, name=name, **{field: own[at] for at, field in enumerate(own._fields[:-1])})
-        start = own.start if own.start is None or data.rows is None else np.asarray(own.start)[data.rows]
+        start = own.init_score
+        start = start if start is None or data.rows is None else np.asarray(start)[data.rows]
         fitted = columns.recorded(data)
         if name == "X":
             warn_of_leaks(data.features, data.queries, fitted.features)
         return Documents(name, to_frame(data.features, fitted), data.queries, start, fitted)
 
-    def _note(self, objective: Any, fitted: Columns) -> None:
+    def _remember_fit(self, objective: Any, fitted: Columns) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
         self._fitted_objective, self._fitted = objective, fitted
+
+
+def _is_missing_or(value: Any, other: Any) -> bool:
+    return value is None or value is other
 
 
 def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:

@@ -36,12 +36,13 @@ class SavedModel:
 
         `unseen` is that of `LambdaRanker`, by default that of the saved one.
         """
-        params, engine = self.about.get("params", {}), engine_named(self.about["engine"])
         columns, frame = Columns.of_record(self.about), as_frame("X", X)
         if frame is not None and columns.features is None:  # of a stock booster
-            columns = with_booster_features(columns, engine, self.booster, frame.columns)
+            columns = with_booster_features(columns, self.booster, frame.columns)
         columns = columns if unseen is None else replace(columns, unseen=unseen)
-        return engine.predict(self.booster, columns.features_in(X), params)
+        params = self.about.get("params", {})
+        more = {"missing": params["missing"]} if "missing" in params else {}
+        return engine_named(self.about["engine"]).scores(self.booster, columns.features_in(X), **more)
 
 
 def save(
@@ -96,7 +97,7 @@ def save(
         params = own if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
-    rule = read_objective(objective)
+    text = text_of(read_objective(objective))
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)
@@ -105,23 +106,23 @@ def save(
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
             "LambdaRanker; save other estimators with joblib"
         )
-    content = engine_named(engine).write(booster, path.suffix)
-    columns = {} if fitted is None else fitted.record()
-    columns.setdefault("categories", engine_named(engine).categories(booster))
+    stock = engine_named(engine)
+    content = stock.write(booster, path.suffix)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description = {
         "engine": engine,
         "model_sha256": hashlib.sha256(content).hexdigest(),
-        "objective": text_of(rule),
+        "objective": text,
         "params": dict(params or {}),
         "versions": versions | {engine: engine_version(engine)},
-        **columns,
+        "categories": stock.categories(booster),
+        **({} if fitted is None else fitted.record()),
         **(about or {}),
     }
-    text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
-    with replacing(path) as file, replacing(sidecar_path(path)) as described:
+    described = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
+    with replacing(path) as file, replacing(sidecar_path(path)) as sidecar:
         file.write(content)
-        described.write(text + b"\n")
+        sidecar.write(described + b"\n")
         file.flush()  # if the disk is full, this fails before the description is replaced
 
 
@@ -137,30 +138,30 @@ def load(path: str | Path) -> SavedModel:
 
     """
     path = Path(path)
-    content = path.read_bytes()
+    content, sidecar = path.read_bytes(), sidecar_path(path)
+    if not sidecar.exists():
+        raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
     try:
-        about = json.loads(sidecar_path(path).read_bytes())
-        known = about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES
-    except FileNotFoundError:
-        raise ValueError(
-            f"no {sidecar_path(path)} beside {path}: it describes the training, and is written with the model"
-        ) from None
-    except (ValueError, AttributeError):
+        about = json.loads(sidecar.read_bytes())
+        digest, known = about["model_sha256"], about["engine"] in ENGINES and "objective" in about
+    except (ValueError, TypeError, KeyError):
         known = False
     if not known:
-        raise ValueError(
-            f"{sidecar_path(path)} is not the description of a model: train again, or restore the original"
-        )
-    if about["model_sha256"] != hashlib.sha256(content).hexdigest():
-        raise ValueError(
-            f"{sidecar_path(path)} describes another model than {path}: keep the two files together"
-        )
+        raise ValueError(f"{sidecar} is not the description of a model: train again, or restore the original")
+    if digest != hashlib.sha256(content).hexdigest():
+        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
     return SavedModel(engine_named(about["engine"]).read(content), about)
 
 
 def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
     return path.with_name(f"{path.name}.json")
+
+
+def booster_of(model: Any, kind: type[Any]) -> Any:
+    """The booster, of this `kind`, of a ranker, of a booster, or of a model file."""
+    booster = model.get_booster() if hasattr(model, "get_booster") else getattr(model, "booster_", model)
+    return booster if isinstance(booster, kind) else kind(model_file=booster)
 
 
 def booster_in_use(model: Any) -> Any:
@@ -176,12 +177,16 @@ def booster_in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def with_booster_features(columns: Columns, engine: Any, booster: Any, there: Iterable[Any]) -> Columns:
+def with_booster_features(columns: Columns, booster: Any, there: Iterable[Any]) -> Columns:
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
+    engine = engine_named(str(engine_of(booster)))
     exact = {column: column for column in there}
-    by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
-    names: tuple[str, ...] = names_of(engine, booster)
-    if not engine.feature_names(booster) and not set(names) <= set(exact):
+    # LightGBM keeps an underscore for a blank.
+    by_name = {str(column).replace(" ", "_"): column for column in exact}
+    by_name |= {str(column): column for column in exact} | exact
+    names: tuple[str, ...] = engine.feature_names(booster)
+    unnamed = names == tuple(map(engine.UNNAMED.format, range(len(names))))
+    if unnamed and not set(names) <= set(exact):
         names = ()
     known = columns.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
@@ -189,21 +194,10 @@ def with_booster_features(columns: Columns, engine: Any, booster: Any, there: It
     return replace(columns, features=features or None, categories=categories)
 
 
-def names_of(engine: Any, booster: Any) -> tuple[str, ...]:
-    """The names of a booster's features, or those that its engine gives to features without names."""
-    unnamed = map(engine.UNNAMED.format, range(engine.n_features(booster)))
-    return engine.feature_names(booster) or tuple(unnamed)
-
-
 def changed_params(ranker: Any) -> dict[str, Any]:
     """The parameters of a ranker that differ from its defaults."""
-    defaults = type(ranker)().get_params()
-    given = ranker.get_params().items()
-    return {n: value for n, value in given if n not in defaults or not _equal(value, defaults[n])}
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and (a == b or (a != a and b != b)))
+    defaults, params = type(ranker)().get_params(), ranker.get_params()
+    return {name: value for name, value in params.items() if repr(value) != repr(defaults.get(name))}
 
 
 def _plain(value: Any) -> Any:

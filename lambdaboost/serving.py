@@ -18,12 +18,14 @@ import numpy as np
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_named, engine_of, package
 from lambdaboost._words import listed, quote
-from lambdaboost.saving import SavedModel, booster_in_use, names_of
+from lambdaboost.saving import SavedModel, booster_in_use
 
 TINY = np.float32(1e-35)
 ZERO = 1.01e-35  # up to here thresholds separate 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
-SUMS = re.compile(r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*")
+ADDITIVE_OBJECTIVES = re.compile(
+    r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*"
+)
 OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
 
 
@@ -47,13 +49,13 @@ class Split(NamedTuple):
 class Forest(NamedTuple):
     """A sum of trees; `categories` has the values of the categorical features, whose codes count from 0."""
 
-    names: tuple[str, ...]
+    feature_names: tuple[str, ...]
     trees: tuple[Split | Leaf, ...]
     categories: dict[str, list[Any]]
 
     def feature_name(self, split: Split) -> str:
         """The name of the feature of a split, which is not one of categories."""
-        name = self.names[split.feature]
+        name = self.feature_names[split.feature]
         if split.categories:
             raise ValueError(
                 f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
@@ -102,10 +104,7 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
         raise ValueError(f"format is {quote(format)}: give one of {listed(FORMATS)}")
     path = Path(path)
     check_place("path", path)
-    try:
-        content = FORMATS[format](read_forest(model))
-    except RecursionError:  # those that read JSON stop at a depth too
-        raise _refusal("trees that are too deep", "train with a max_depth of at most 100") from None
+    content = FORMATS[format](read_forest(model))
     with replacing(path) as file:
         file.write(content)
 
@@ -124,24 +123,21 @@ def read_forest(model: Any) -> Forest:
             "LambdaRanker or what lambdaboost.load returns"
         )
     trees, objective = {"lightgbm": _trees_of_lightgbm, "xgboost": _trees_of_xgboost}[engine](booster)
-    if not SUMS.fullmatch(objective):
-        raise _refusal(f"the objective {objective!r}, of whose sum a function is predicted", OWN_FILE)
-    of_engine = engine_named(engine)
-    return Forest(names_of(of_engine, booster), tuple(trees), of_engine.categories(booster))
+    if not ADDITIVE_OBJECTIVES.fullmatch(objective):
+        raise _refusal(f"the objective {objective!r}, whose prediction is not the sum of its trees", OWN_FILE)
+    stock = engine_named(engine)
+    return Forest(stock.feature_names(booster), tuple(trees), stock.categories(booster))
 
 
 def _refusal(what: str, remedy: str) -> ValueError:
-    return ValueError(f"model has {what}, which no exported format holds: {remedy}")
+    return ValueError(f"cannot export a model with {what}: {remedy}")
 
 
 Trees = tuple[list[Split | Leaf], str]  # with the objective
 
 
 def _trees_of_lightgbm(booster: Any) -> Trees:
-    # The dump does not escape the names.
-    plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
-    text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
-    model = type(booster)(model_str=text).dump_model()
+    model = booster.dump_model()
     if model["num_tree_per_iteration"] > 1:
         raise _refusal("several scores a document", OWN_FILE)
     weight = 1 / len(model["tree_info"]) if model["average_output"] else 1.0
@@ -286,11 +282,14 @@ def _write_onnx(trees: Forest) -> bytes:
         **({"membership_values": tensor(members)} if members else {}),
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
-    inputs, outputs = [info("X", number, [None, len(trees.names)])], [info("score", number, [None, 1])]
+    inputs, outputs = (
+        [info("X", number, [None, len(trees.feature_names)])],
+        [info("score", number, [None, 1])],
+    )
     graph = onnx.helper.make_graph([ensemble], "lambdaboost", inputs, outputs)
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
     model = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
-    about = {"features": list(trees.names), "categories": trees.categories}
+    about = {"features": list(trees.feature_names), "categories": trees.categories}
     onnx.helper.set_model_props(model, {key: json.dumps(value, default=str) for key, value in about.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())

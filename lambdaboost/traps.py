@@ -1,4 +1,4 @@
-"""Traps: what an engine silently does wrong, as rows that are refused, or warned of, at the first gradient.
+"""Traps: silent failures of an engine; each row is refused or warned of at the first gradient.
 
 docs/traps.md describes the same rows. Each is a function of what the first gradient of a booster shows: its parameters,
 the queries of its data, the objective, and the sum of its hessians.
@@ -6,7 +6,7 @@ the queries of its data, the objective, and the sum of its hessians.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -48,17 +48,11 @@ class Case:
     booster: Any
     engine: Any  # `_lightgbm` or `_xgboost`
     params: Mapping[str, Any]  # those that the user gave, as far as the engine shows them
-    rule: Any
+    objective: Any
     data: Any  # the data set; None for the arrays of LGBMRanker
     q: Queries
     round: int
     hessian: float  # the sum over the documents
-
-    @classmethod
-    def of(cls, booster: Any, rule: Any, data: Any, q: Queries, number: int, hessian: float) -> Case:
-        """The case of a booster of either engine."""
-        engine = internals_of(booster)
-        return cls(booster, engine, engine.params_of(booster), rule, data, q, number, hessian)
 
     @property
     def on_cluster(self) -> bool:
@@ -72,19 +66,20 @@ class Case:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether the whole training has pairs, so that a tree without a split has another reason."""
-        return not self.on_cluster and bool(self.rule.has_pair(self.q))
+        """Whether the training data has pairs at all; if not, a tree without splits is expected."""
+        return not self.on_cluster and bool(self.objective.has_pair(self.q))
 
-    def number(self, concept: str) -> float:
+    def param_value(self, name: str) -> float:
         """The value of a parameter under any of its names, or the engine's default."""
-        given = (self.params.get(name) for name in self.engine.ALIASES[concept])
-        return float(
-            next((value for value in given if value not in (None, "")), self.engine.DEFAULTS[concept])
-        )
+        value = self.engine.given(self.params, name)
+        return float(self.engine.DEFAULTS[name] if value is None else value)
 
-    def is_default(self, concept: str) -> bool:
-        """Whether a parameter has the engine's default, which LGBMRanker passes like a choice."""
-        return bool(self.number(concept) == self.engine.DEFAULTS[concept])
+    @property
+    def has_default_leaf(self) -> bool:
+        """Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default."""
+        name = self.engine.MIN_LEAF_SIZE
+        passed = self.data is not None and self.engine.given(self.params, name) is not None
+        return not passed and self.param_value(name) == self.engine.DEFAULTS[name]
 
 
 def internals_of(booster: Any) -> Any:
@@ -95,7 +90,7 @@ def internals_of(booster: Any) -> Any:
 def refuse_traps(case: Case) -> None:
     """Raise for the first row that refuses the case."""
     if case.on_cluster:
-        refuse_sums_over_all(case.rule)
+        refuse_sums_over_all(case.objective)
     for text in _messages(case, REFUSED):
         raise ValueError(text)
 
@@ -125,19 +120,20 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 
 
 def with_min_leaf_size(
-    params: Mapping[str, Any], names: Sequence[str], objective: Any, documents: int
+    params: Mapping[str, Any], engine: str, objective: Any, documents: int
 ) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none under its `names`."""
-    least = min_leaf_size(objective, documents)
-    chosen = least is None or any(params.get(name) is not None for name in names)
-    return {**params} if chosen else {**params, names[0]: least}
+    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
+    internals, least = (_lightgbm if engine == "lightgbm" else _xgboost), min_leaf_size(objective, documents)
+    name: str = internals.MIN_LEAF_SIZE
+    chosen = least is None or internals.given(params, name) is not None
+    return {**params} if chosen else {**params, name: least}
 
 
 # LightGBM.
 
 
 def _draws_bags_by_query(case: Case) -> bool:
-    is_on = any(float(case.params.get(name) or 0) for name in ("bagging_freq", "subsample_freq"))
+    is_on = float(_lightgbm.given(case.params, "bagging_freq") or 0) != 0
     return is_on and _lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
@@ -154,7 +150,7 @@ def _cuts_queries(case: Case) -> bool:
 
 
 def _small_for_lightgbm(case: Case) -> Found:
-    least, hessian = case.number("least leaf"), case.number("least hessian")
+    least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
     n = case.q.n_documents
     if case.has_pairs and (n < 2 * least or case.hessian < 2 * hessian):
         yield {"n": n, "sum": f"{case.hessian:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
@@ -190,13 +186,15 @@ LIGHTGBM = (
 
 
 def _approximates(case: Case) -> Found:
-    _, tree_method, objective = _xgboost.settings(case.booster)
-    if tree_method == "approx" and not (objective or "rank:").startswith("rank:"):
+    state = _xgboost.state_of(case.booster)
+    tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
+    objective = state.get("objective", {}).get("name", "rank:")
+    if tree_method == "approx" and not objective.startswith("rank:"):
         yield {"objective": objective}
 
 
 def _small_for_xgboost(case: Case) -> Found:
-    least = case.number("least leaf")
+    least = case.param_value("min_child_weight")
     if case.has_pairs and case.hessian < 2 * least and case.has_trees:
         yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
 
@@ -218,14 +216,14 @@ XGBOOST = (
 # Both engines.
 
 
-def refuse_sums_over_all(rule: Any) -> None:
+def refuse_sums_over_all(objective: Any) -> None:
     """Raise if an objective depends on all queries together, which no worker of a cluster has."""
-    if hasattr(rule, "reference") or getattr(rule, "scaled", None) is not None:
+    if hasattr(objective, "reference") or getattr(objective, "scaled", None) is not None:
         raise ValueError(
-            f"{rule!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
-            "them: give fixed weights or schedules"
+            f"{objective!r} needs all queries in one process, and no worker has all of them: give fixed weights or "
+            "schedules"
         )
-    for part in getattr(rule, "parts", ()):
+    for part in getattr(objective, "parts", ()):
         refuse_sums_over_all(part)
 
 
@@ -243,21 +241,15 @@ def _unknown(case: Case) -> Found:
             yield {"name": quote(name), "remedy": hint(name, known)}
 
 
-def _slow_steps(case: Case) -> Found:
-    rule = case.rule
-    bare = getattr(rule, "counts_documents", False) and getattr(rule, "normalize", "") == "none"
-    if bare and case.is_default("rate"):
-        yield {"rule": rule}
-
-
 def _small_leaves(case: Case) -> Found:
-    least, now = min_leaf_size(case.rule, case.q.n_documents), case.number("least leaf")
-    if least is not None and case.has_trees and case.is_default("least leaf") and now < least:
-        yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
+    name = case.engine.MIN_LEAF_SIZE
+    least, now = min_leaf_size(case.objective, case.q.n_documents), case.param_value(name)
+    if least is not None and case.has_trees and case.has_default_leaf and now < least:
+        yield {"name": name, "least": least, "now": f"{now:g}"}
 
 
 def _sorted_rows(case: Case) -> Found:
-    if case.round or not case.rule.ranks_ties_by_row:
+    if case.round or not case.objective.ranks_ties_by_row:
         return
     q = case.q
     step = np.diff(q.labels[RELEVANCE])
@@ -272,27 +264,27 @@ def _sorted_rows(case: Case) -> Found:
 def _without_pair(case: Case) -> Found:
     """Each part without one; not on a cluster, where no worker has all queries."""
     if not case.on_cluster:
-        for found in case.rule.without_pair(case.q):
+        for found in case.objective.without_pair(case.q):
             yield found._asdict()
 
 
 def _mostly_missing(case: Case) -> Found:
     if case.on_cluster or any(_without_pair(case)):
         return
-    for name in case.rule.sources:
+    for name in case.objective.sources:
         if np.count_nonzero(np.isnan(case.q.labels[name])) > SPARSE * case.q.n_documents:
             yield {"name": name}
 
 
 def _many_digits(case: Case) -> Found:
-    for name in case.rule.sources:
+    for name in case.objective.sources:
         if np.fmax.reduce(case.q.labels[name]) > DIGITS:
             yield {"name": name}
 
 
 def _unread_positions(case: Case) -> bool:
     own = case.engine is _lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.positions is not None) or case.rule.reads_positions:
+    if not (own or case.q.positions is not None) or case.objective.reads_positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
@@ -307,11 +299,6 @@ SHARED = (
         "{name}: only the engine's own objective reads it, so here it does nothing; {remedy}", _only_native,
     ),
     Trap("unknown parameters", WARNED, "params has {name}, which LightGBM does not know: {remedy}", _unknown),
-    Trap(
-        "learning rate of gradient steps", WARNED,
-        "learning_rate: the engine's default suits Newton leaves, but leaves of {rule!r} are 12 to 30 times smaller, "
-        "because they are not divided by a hessian; give a higher rate, or use normalize='query'", _slow_steps,
-    ),
     Trap(
         "gradient steps and leaves", WARNED,
         "{name}: the engine's default of {now} documents in a leaf suits λ hessians; gradient steps count every "
@@ -343,7 +330,7 @@ SHARED = (
 
 
 def hint(name: Any, known: Iterable[str]) -> str:
-    """What to do about a name that is not known.
+    """A suggestion for an unknown name.
 
     >>> hint("max_depht", {"max_depth"}), hint("depth", {"max_depth"}), hint("my_own", {"max_depth"})
     ("did you mean 'max_depth'?", "did you mean 'max_depth'?", 'leave it out')

@@ -10,7 +10,6 @@ np.int64(1)
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import SECOND, columns_of, xgboost_name
+from lambdaboost.callback import columns_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.arrays import feature_array, query_weights
 from lambdaboost.datasets.columns import QUERY
@@ -31,70 +30,54 @@ from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
     DEFAULT_MEASURE,
-    OWN,
+    RANKER_PARAMS,
     Documents,
+    OnRound,
     Ranker,
     RowFields,
     attach_queries,
     read_metrics,
 )
-from lambdaboost.saving import booster_in_use
+from lambdaboost.saving import booster_of
 from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
 
 __all__ = ["LambdaRanker"]
 
-NAME, TITLE, NATIVE = "xgboost", "XGBoost", "rank:ndcg"
-PARAMETERS = _xgboost.parameter_names()  # empty if unknown
+PARAMETERS = _xgboost.parameter_names()
 # Those for which `tune` and the command line have their own arguments.
-RESERVED = frozenset({"disable_default_eval_metric"}).union(
-    *(_xgboost.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
-)
-UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
-MIN_LEAF_SIZE = _xgboost.ALIASES["least leaf"]
+SET_ELSEWHERE = {
+    *("objective", "eval_metric", "disable_default_eval_metric", "num_boost_round", "n_estimators"),
+    *("early_stopping_rounds", "seed", "random_state"),
+}
+UNNAMED = "f{}"  # its names of features that were given none
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     """An `xgboost.XGBRanker` with the objectives and measures of lambdaboost.
 
-    ``save_model`` saves the trees, not the objective.
+    Its own parameters, and what scikit-learn does with them, are those of `lambdaboost.lightgbm.LambdaRanker`, but
+    XGBoost's own objectives are ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"``. ``save_model`` saves the
+    trees, not the objective.
 
     Parameters
     ----------
-    objective : Objective or str
-        An objective or its text, such as ``"graded"``; or XGBoost's own ``"rank:ndcg"``, ``"rank:pairwise"``,
-        ``"rank:map"``.
-    query : str
-        The column of a pandas, polars or pyarrow table that holds the query of each row.
-    sources : list of str, or dict of str to str, optional
-        The columns of further label sources, or the column of each source by name.
-    position : str, optional
-        The column of the positions at which rows were shown, as of `Queries`.
-    unseen : "error" or "missing"
-        What a category is, in validation sets and in `predict`, that training did not have; ``"missing"`` says in one
-        warning how many rows have one.
+    objective, query, sources, position, unseen
+        As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names; or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first
-        one; measures are maximised.
+        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Measures are maximised.
     **kwargs
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
-    Notes
-    -----
-    The columns `query`, `sources` and `position` are no features. scikit-learn splits them with the rows:
-    ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
-    can be the ``scoring=``. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
-
     """
 
-    _title, _parameter_names = TITLE, PARAMETERS
-    _lists = RowFields(
+    _engine = "xgboost"
+    _eval_arguments = RowFields(
         *("eval_group", "eval_qid", "eval_sources", "eval_position"),
         *("sample_weight_eval_set", "base_margin_eval_set"),
     )
-    _inherited = ("sources", "position")
 
     def __init__(
         self,
@@ -113,12 +96,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
         # XGBoost's own changes the class of a copy to its first base, which before 3.0 must be an XGBModel.
-        params = {name: getattr(self, name) for name in (*OWN, *xgb.XGBModel._get_param_names())}
+        params = {name: getattr(self, name) for name in (*RANKER_PARAMS, *xgb.XGBModel._get_param_names())}
         return params | (getattr(self, "kwargs", None) or {})
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
-        own = {*OWN, "eval_metric"}
+        own = {*RANKER_PARAMS, "eval_metric"}
         params = {name: value for name, value in super().get_xgb_params().items() if name not in own}
         seed = params.get("random_state")
         if draw := getattr(seed, "integers", None) or getattr(seed, "randint", None):
@@ -131,8 +114,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        columns = replace(columns_of(self), features=feature_names(booster), categories=categories(booster))
-        self._note(self._objective_to_fit(), columns)
+        columns = replace(columns_of(self), features=booster.feature_names, categories=categories(booster))
+        self._remember_fit(self._objective_to_fit(), columns)
 
     def fit(
         self,
@@ -160,42 +143,28 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features. A pandas, polars or pyarrow table may also hold the columns
-            `query`, `sources` and `position` of the ranker.
-        y : array of shape (n_rows,)
-            Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
-        group, qid
-            The number of documents of each query, or the query of each row; give one of them, or the column.
-        sources : mapping of str to array of shape (n_rows,), or DataFrame, optional
-            Further label sources that are no columns of X.
-        position : array of shape (n_rows,), optional
-            Positions that are no column of X.
+        X, y, group, qid, sources, position, eval_set, eval_group, eval_qid, eval_sources, eval_position
+            As in `lambdaboost.lightgbm.LambdaRanker.fit`.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each query, or of each row, equal within a query.
-        eval_set : (X, y) or list of them, optional
-            Validation sets.
-        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists
-            What belongs to them, one item for each set.
-        base_margin, verbose, xgb_model, feature_weights
+        base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
             As in `XGBRanker.fit`.
 
         Raises
         ------
-        ValueError, TypeError
-            Before the first round, if an argument is wrong, or the engine would silently do something else
-            (docs/traps.md).
+        TypeError, ValueError
+            As `lambdaboost.lightgbm.LambdaRanker.fit`.
 
         """
         given = RowFields(group, qid, sources, position, sample_weight, base_margin)
         lists = RowFields(
             eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
         )
-        first_model = None if xgb_model is None else booster_of(xgb_model)
-        objective, training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
+        first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
+        objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
         for one in valid:
-            one.check("eval_sources", metrics, self.n_jobs)
+            one.check_readers(metrics, "eval_", self.n_jobs)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(training, feature_weights=of_features)
         evals = [
@@ -203,31 +172,31 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_min_leaf_size(
-            self.get_xgb_params(), MIN_LEAF_SIZE, objective, training.queries.n_documents
-        )
+        params = with_min_leaf_size(self.get_xgb_params(), "xgboost", objective, training.queries.n_documents)
+        names = [metric for metric in metrics if isinstance(metric, str)]
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
-                _settings(
-                    params, objective, [metric for metric in metrics if isinstance(metric, str)], first_model
-                ),
+                _settings(params, objective, names, first_model),
                 data,
                 self.get_num_boosting_rounds(),
                 evals=evals,
                 obj=None if isinstance(objective, NativeObjective) else objective,
                 custom_metric=_metric([metric for metric in metrics if callable(metric)], self.n_jobs),
+                early_stopping_rounds=self.early_stopping_rounds,
                 evals_result=history,
                 verbose_eval=verbose,
                 xgb_model=first_model,
-                callbacks=self._callbacks(metrics),
+                callbacks=self.callbacks,
             )
-        _xgboost.take_over(self, booster, history)
-        self._note(objective, training.columns)
+        # What XGBRanker.fit sets, for its properties to read.
+        self._Booster = booster
+        self._set_evaluation_result(history)
+        self._remember_fit(objective, training.columns)
         return self
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set."""
-        name, features, q, start, fitted = documents
+        name, features, q, margin, fitted = documents
         data: Any = self._create_ltr_dmatrix(
             reference,
             features,
@@ -235,34 +204,13 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
             weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
-            base_margin=None if start is None else np.asarray(start, dtype=np.float64),
+            base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
             enable_categorical=self.enable_categorical or bool(fitted.categories),
             feature_types=self.feature_types,
             **more,
         )
         return attach_queries(data, q)
-
-    def _callbacks(self, metrics: Sequence[Any]) -> list[Any]:
-        """The user's callbacks, and early stopping by the first metric, unless it names another."""
-        name = metrics[0] if isinstance(metrics[0], str) else _name_of(metrics[0])
-        if name in metrics[1:]:
-            name += SECOND
-        found = list(self.callbacks or [])
-        if self.early_stopping_rounds:
-            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
-        for at, callback in enumerate(found):
-            if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
-                found[at] = copy.copy(callback)  # the caller may use it elsewhere
-                found[at].metric_name = name
-        return found
-
-    def predict(self, X: Any, **arguments: Any) -> Any:
-        """Scores as by `XGBRanker.predict`, or what ``pred_contribs=`` or ``pred_leaf=`` of `xgboost.Booster` ask."""
-        if not any(name.startswith(("pred_", "approx_")) for name in arguments):
-            return super().predict(X, **arguments)
-        data = xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True)
-        return booster_in_use(self).predict(data, **arguments)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
@@ -279,17 +227,14 @@ def _is_own(text: str) -> bool:
     return text.partition("@")[0] in _xgboost.METRICS
 
 
-def _name_of(metric: Any) -> str:
-    return xgboost_name(metric) if isinstance(metric, Measure) else str(metric.__name__)
-
-
 def _metric(
     metrics: Sequence[Any], n_jobs: int | None
 ) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
     """All measures, and callables ``(y_true, y_score)`` of one query, as one ``custom_metric``."""
+    from xgboost.sklearn import ltr_metric_decorator
+
     called = [
-        metric if isinstance(metric, Measure) else _xgboost.metric_of_queries(metric, n_jobs)
-        for metric in metrics
+        metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs) for metric in metrics
     ]
 
     def evaluate(scores: Any, data: Any) -> list[tuple[str, float]]:
@@ -309,7 +254,7 @@ def _settings(
     # The name sets the task of the model; the gradients are lambdaboost's. XGBoost starts custom objectives at 0.5 and
     # fits no intercept; a continued model has one already.
     start = {"base_score": 0.0} if first_model is None and params.get("base_score") is None else {}
-    return {**own, **params, **start, "objective": NATIVE}
+    return {**own, **params, **start, "objective": "rank:ndcg"}
 
 
 # What `tune`, the command line and saved models need.
@@ -323,9 +268,6 @@ def dataset(collection: Collection, reference: Any = None, named: bool = False) 
     # Without names arrays of codes are scored too.
     data.feature_names = list(collection.feature_names or ()) if named else None
     return attach_queries(data, q)
-
-
-OnRound = Callable[[float | None], bool | None]
 
 
 class _EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
@@ -350,15 +292,9 @@ def boost(
     early_stopping: int | None = None,
     on_round: OnRound | None = None,
 ) -> Any:
-    """The booster of `xgboost.train`, without output; after early stopping it ends at its best round.
-
-    `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
-    True the training ends with this round.
-    """
+    """The booster of `xgboost.train`, as `lambdaboost.lightgbm.boost`."""
     booster = xgb.train(
-        _settings(
-            with_min_leaf_size(params, MIN_LEAF_SIZE, objective, rows_in(data) or 0), objective, (), None
-        ),
+        _settings(with_min_leaf_size(params, "xgboost", objective, rows_in(data) or 0), objective, (), None),
         data,
         rounds,
         evals=[] if valid is None else [(valid, "valid")],
@@ -371,34 +307,21 @@ def boost(
     return booster if early_stopping is None else booster[: booster.best_iteration + 1]
 
 
-def booster_of(model: Any) -> Any:
-    """The booster of a ranker, of a booster, or of a model file."""
-    booster = model.get_booster() if isinstance(model, xgb.XGBModel) else model
-    return booster if isinstance(booster, xgb.Booster) else xgb.Booster(model_file=booster)
-
-
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(booster.num_boosted_rounds())
 
 
-def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
-    """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
-    best = booster.attr("best_iteration")  # of early stopping, up to which XGBRanker predicts too
-    up_to = (0, rounds or (0 if best is None else int(best) + 1))
-    features = features if hasattr(features, "columns") else feature_array(features)
-    data = xgb.DMatrix(features, feature_names=booster.feature_names)
-    return np.asarray(booster.predict(data, output_margin=True, iteration_range=up_to))
-
-
-def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-    """The predictions of a `LambdaRanker` with these parameters, bit for bit."""
-    # In place if XGBoost can, which rounds differently than with a DMatrix.
-    missing = params.get("missing", np.nan)
-    try:
-        return booster.inplace_predict(X, missing=missing)
+def scores(booster: Any, X: Any, rounds: int | None = None, missing: float = np.nan) -> NDArray[np.floating]:
+    """The predictions after `rounds`, by default all that it has, as by a `LambdaRanker`, shape (n_documents,)."""
+    features, up_to = X if hasattr(X, "columns") else feature_array(X), (0, rounds or 0)
+    try:  # in place if XGBoost can, which rounds differently than with a DMatrix
+        found = booster.inplace_predict(features, iteration_range=up_to, missing=missing)
     except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
-        return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
+        named = {"feature_names": booster.feature_names, "enable_categorical": True}
+        data = xgb.DMatrix(features, missing=missing, **named)
+        found = booster.predict(data, iteration_range=up_to)
+    return np.asarray(found)
 
 
 def write(booster: Any, suffix: str) -> bytes:
@@ -411,10 +334,9 @@ def read(content: bytes) -> Any:
     return xgb.Booster(model_file=bytearray(content))
 
 
-def feature_names(booster: Any) -> tuple[str, ...] | None:
-    """Names of the features, or None if the booster has none."""
-    names = tuple(booster.feature_names or ())
-    return None if names == tuple(map(UNNAMED.format, range(len(names)))) else names
+def feature_names(booster: Any) -> tuple[str, ...]:
+    """Names of the features; those of `UNNAMED` if they were given none."""
+    return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:
@@ -424,8 +346,3 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     except (AttributeError, ImportError, xgb.core.XGBoostError):
         return {}
     return {name: values.to_pylist() for name, values in arrow.items() if values is not None}
-
-
-def n_features(booster: Any) -> int:
-    """The number of features."""
-    return int(booster.num_features())

@@ -221,9 +221,7 @@ def test_a_missing_source_is_named_with_the_way(kind, tmp_path):
 
 def test_the_stock_ranker_has_none_but_grades():
     ranker = lgb.LGBMRanker(objective=graded(0.3), verbose=-1)
-    with pytest.raises(
-        ValueError, match=r"LGBMRanker passes none but y: use lambdaboost.lightgbm.LambdaRanker"
-    ):
+    with pytest.raises(ValueError, match=r"LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker"):
         ranker.fit(X, Q.relevance, group=Q.sizes)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard
+from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard, _lightgbm
 from lambdaboost.engine_data import queries_of
 from lambdaboost.traps import Case, refuse_traps
 
@@ -36,6 +36,5 @@ def test_lightgbms_workers_are_counted(network):
     booster.params |= network
     q = queries_of(booster.train_set)
     with pytest.raises(ValueError, match="no worker has all of them"):
-        refuse_traps(
-            Case.of(booster, Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5))), None, q, 0, 1.0)
-        )
+        scaled = Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))
+        refuse_traps(Case(booster, _lightgbm, booster.params, scaled, None, q, 0, 1.0))

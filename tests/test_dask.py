@@ -197,7 +197,10 @@ def test_errors_before_any_training(client, engine):
         ("partition 0.*partition 1|query .* is in", {"frame": halves}),
         ("categories that Dask does not know", {"frame": unknown}),
         ("lambdarank|own Dask module", {"objective": "lambdarank"}),
-        ("weights its objectives", {"objective": Constrained(LambdaRank(), RankNet(), reference=(0.5,))}),
+        (
+            "needs all queries in one process",
+            {"objective": Constrained(LambdaRank(), RankNet(), reference=(0.5,))},
+        ),
         ("go together", {"early_stopping": 3}),
         ("is -1: .*≥ 0", {"frame": parts_of(FRAME.assign(grade=-1.0)), "objective": LambdaRank()}),
         ("no column 'nope'", {"query": "nope"}),
@@ -291,7 +294,7 @@ def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tm
     killed = tmp_path / "killed"
     cloudpickle.register_pickle_by_value(__import__(__name__))
     try:
-        with pytest.raises(RuntimeError, match=r"workers? tcp://.* died during the call: .*train again"):
+        with pytest.raises(RuntimeError, match=r"workers died during the call: tcp://.*train again"):
             on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), Dies(killed, waits)))
     finally:
         cloudpickle.unregister_pickle_by_value(__import__(__name__))
@@ -320,5 +323,5 @@ def test_a_worker_that_died_before_the_call(client):
     }
     finish(client, {address: calls[address]})
     assert calls[address].result() == 0
-    with pytest.raises(RuntimeError, match=f"worker {gone} died during the call"):
+    with pytest.raises(RuntimeError, match=f"workers died during the call: {gone}"):
         finish(client, calls)

@@ -16,7 +16,7 @@ PRELUDE = """
 import ctypes, json, os, sys, threading
 import numpy as np
 from lambdaboost import NDCG, LambdaRank, _jit
-from lambdaboost.callback import caller, calling_booster
+from lambdaboost.callback import booster_state, calling_booster
 from lambdaboost._threads import using
 
 rng = np.random.default_rng(0)
@@ -111,7 +111,7 @@ def threads_of_a_region(scores, data):
             both.set()
         both.wait(60)  # a thread cannot take all blocks before the other has come
 
-    with using(*caller(calling_booster()).threads):
+    with using(*booster_state(calling_booster()).threads):
         _jit.over_queries(block, np.arange(0, 6001, 100))
     helpers.append(sorted(names))
     return LambdaRank()(scores, data)
@@ -149,7 +149,7 @@ def stopped_by(expected, act):
         def block(first, last, offsets):
             act(last == offsets.size - 1)
 
-        with using(*caller(calling_booster()).threads):
+        with using(*booster_state(calling_booster()).threads):
             _jit.over_queries(block, np.arange(0, 6001, 100))
 
     try:
@@ -202,7 +202,7 @@ def block(first, last, offsets):
 
 
 def child(queue):
-    with using(*caller(boosters[-1]).threads):
+    with using(*booster_state(boosters[-1]).threads):
         _jit.over_queries(block, np.arange(0, 6001, 100))
     queue.put(sorted(_jit._pools))
 

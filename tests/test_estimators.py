@@ -317,11 +317,11 @@ WRONG = {
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
     "a lost source": (
         {"objective": "graded"}, {}, ValueError,
-        "^X has no label source 'clicks', which Blend.* .* give sources= to fit",
+        "^Blend.* reads the label source 'clicks', which X does not have: .* give sources= to fit",
     ),
     "a lost source of a set": (
         {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError,
-        r"^eval_set\[0\] has no label source 'clicks', which CNDCG\(\) reads: .* give eval_sources= to fit"
+        r"^CNDCG\(\) reads the label source 'clicks', which eval_set\[0\] does not have: .* give eval_sources= to fit"
     ),
     "short grades": ({}, {"y": Q.relevance[1:]}, ValueError, f"^y has {len(X) - 1} rows, X has {len(X)}"),
     "no queries of a set": (
@@ -377,7 +377,7 @@ def test_early_stopping_on_any_measure(engine):
 
 
 def test_the_training_data_as_a_validation_set(engine):
-    """Its own weights, sources and queries count where they are given; else those of the training data."""
+    """It has their queries, weights and sources; with other ones it is another set, which has those alone."""
     clicks, weight = Q.labels["clicks"], np.linspace(0.5, 4, Q.n_queries)
     other_clicks, other_weight = clicks[::-1].copy(), weight[::-1].copy()
     made, metric = with_metric(engine, CNDCG(3))
@@ -395,14 +395,16 @@ def test_the_training_data_as_a_validation_set(engine):
         q = Queries(Q.relevance, sizes, clicks=clicks, weight=weight)
         return pytest.approx(CNDCG(3)(made.predict(X), q), abs=1e-6)
 
-    # A set without weights has none on XGBoost, and is the training set on LightGBM, as in their own rankers.
-    own = {"lightgbm": weight, "xgboost": None}[engine]
-    assert last() == expected(clicks, own)
-    assert last(eval_sources=[{"clicks": other_clicks}]) == expected(other_clicks, own)
-    assert last(**{weights: [other_weight]}) == expected(clicks, other_weight)
+    assert last() == last(eval_group=[Q.sizes]) == expected(clicks, weight)
+    own = {"eval_group": [Q.sizes], "eval_sources": [{"clicks": other_clicks}]}
+    assert last(**own) == expected(other_clicks, None)
+    assert last(**own, **{weights: [other_weight]}) == expected(other_clicks, other_weight)
+    with pytest.raises(ValueError, match=r"'clicks', which eval_set\[0\] does not have"):
+        last(eval_group=[Q.sizes], **{weights: [other_weight]})
+    # Halves of queries: the weights of the queries would be too few, those of rows fit.
     halves = np.repeat(Q.sizes // 2, 2) + np.tile([0, 1], Q.n_queries) * np.repeat(Q.sizes % 2, 2)
-    no_weight = {weights: [np.ones(2 * Q.n_queries)]}
-    assert last(eval_group=[halves], **no_weight) == expected(clicks, None, halves)
+    weight = np.repeat(weight, Q.sizes)
+    assert last(eval_group=[halves]) == expected(clicks, weight, halves)
 
 
 def test_the_positions_of_a_validation_set_are_its_own(engine):
@@ -410,8 +412,13 @@ def test_the_positions_of_a_validation_set_are_its_own(engine):
     measure = ClickDCG(propensities=Propensities.power(1.0, 50))
     made, metric = with_metric(engine, measure, objective=OBJECTIVES["positions"])
     arguments = {"qid": QID, "sources": {"clicks": CLICKS}, "position": rank, "eval_set": [(X, Q.relevance)]}
-    for positions, of_set in ((None, rank), ([rank[::-1].copy()], rank[::-1])):
-        made.fit(X, Q.relevance, **arguments, eval_position=positions, **metric)
+    other = {
+        "eval_group": [Q.sizes],
+        "eval_sources": [{"clicks": CLICKS}],
+        "eval_position": [rank[::-1].copy()],
+    }
+    for own, of_set in (({}, rank), (other, rank[::-1])):
+        made.fit(X, Q.relevance, **arguments, **own, **metric)
         ((curve,),) = (one.values() for one in curves_of(made))
         q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, position=of_set)
         assert curve[-1] == pytest.approx(measure(made.predict(X), q), rel=1e-6)

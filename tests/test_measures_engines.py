@@ -118,7 +118,7 @@ def test_a_further_source_that_the_engine_does_not_carry():
     with pytest.raises(ValueError, match=r"reads the label source 'clicks', .* attach\(data, clicks=…\)"):
         CNDCG()(SCORES, lgb_data().construct())
     _, y = features(0)
-    with pytest.raises(ValueError, match=r"'clicks', .* LGBMRanker passes none but y"):
+    with pytest.raises(ValueError, match=r"'clicks', .* LGBMRanker passes only y"):
         CNDCG()(y, SCORES, None, SIZES)
 
 

@@ -34,11 +34,13 @@ def test_xgboost_writes_the_settings_that_are_read():
     seen = []
 
     def objective(scores, data):
-        seen.append(stock_xgboost.settings(calling_booster()))
+        state = stock_xgboost.state_of(calling_booster())
+        tree_method = state["gradient_booster"]["gbtree_train_param"]["tree_method"]
+        seen.append((state["generic_param"]["nthread"], tree_method, state["objective"]["name"]))
         return scores - data.get_label(), np.ones_like(scores)
 
     xgb.train({"nthread": 1, "tree_method": "approx", "objective": "rank:pairwise"}, data, 1, obj=objective)
-    assert seen == [("1", "approx", "rank:pairwise")], "mend settings of lambdaboost/_xgboost.py"
+    assert seen == [("1", "approx", "rank:pairwise")], "mend what reads state_of of lambdaboost/_xgboost.py"
 
 
 def test_a_subset_of_lightgbm_knows_its_rows():

@@ -250,7 +250,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is not the description of a model"):
         load(model)
     (tmp_path / "m.json").unlink()
-    with pytest.raises(ValueError, match=r"m\.json beside"):
+    with pytest.raises(ValueError, match=r"m\.json is missing"):
         load(model)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none")

@@ -12,7 +12,6 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import served
 import xgboost as xgb
 
 import lambdaboost
@@ -20,11 +19,62 @@ from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.datasets import web_search_log
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+# Small interpreters of the formats, after the sources of the systems that read them: they compute in float32 where
+# these do, and read numbers from the text of the file.
+
+F = np.float32
+
+
+def by_plugin(content, names, X):
+    """The plugins' NaiveAdditiveDecisionTree, in floats: left if threshold > x; NaN goes to `missing`."""
+
+    def leaf(node, x):
+        while "leaf" not in node:
+            left, right = node["children"]
+            assert (left["nodeid"], right["nodeid"]) == (node["yes"], node["no"])
+            value = x[names.index(node["split"])]
+            with np.errstate(over="ignore"):  # (float) 3.4028237e38 is infinity in Java
+                threshold = F(node["split_condition"])
+            goes_left = node["missing"] == node["yes"] if np.isnan(value) else threshold > value
+            node = left if goes_left else right
+        return F(node["leaf"])
+
+    return _summed(json.loads(content), leaf, X)
+
+
+def by_vespa(content, names, X):
+    """Vespa's XGBoostParser: `x < t`, or `!(x >= t)` where missing values go left, compared as doubles."""
+
+    def leaf(node, x):
+        while "leaf" not in node:
+            children = {child["nodeid"]: child for child in node["children"]}
+            value, threshold = float(x[names.index(node["split"])]), node["split_condition"]
+            condition = not value >= threshold if node["missing"] == node["yes"] else value < threshold
+            node = children[node["yes"] if condition else node["no"]]
+        return node["leaf"]
+
+    return _summed(json.loads(content), leaf, X)
+
+
+def by_onnx(content, names, X):
+    """onnxruntime."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(content)
+    return session.run(None, {"X": np.asarray(X, F)})[0].ravel()
+
+
+def _summed(trees, leaf, X):
+    return np.array([sum((leaf(tree, x) for tree in trees), start=F(0)) for x in np.asarray(X, F)])
+
+
 READERS = {
-    "onnx": served.by_onnx,
-    "elasticsearch": served.by_plugin,
-    "opensearch": served.by_plugin,
-    "vespa": served.by_vespa,
+    "onnx": by_onnx,
+    "elasticsearch": by_plugin,
+    "opensearch": by_plugin,
+    "vespa": by_vespa,
 }
 TOLERANCE = 5e-7  # of the largest score: sums of float32 numbers; stands on the page Serve
 
@@ -139,15 +189,6 @@ def test_categories_in_onnx(tmp_path, engine):
     assert not (tmp_path / "none").exists()
 
 
-@ENGINE
-@pytest.mark.parametrize("format", ["onnx", "vespa"])
-def test_names_with_a_backslash(tmp_path, engine, format):
-    """LightGBM's dump does not escape it."""
-    frame = pd.DataFrame(X, columns=[f"a\\b{i}" for i in range(7)] + ["\\x"])
-    model = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
-    assert difference(tmp_path, format, model, frame) <= TOLERANCE
-
-
 SUMS = [
     ("lightgbm", {"objective": "regression"}, True),
     ("xgboost", {"objective": "reg:squarederror"}, True),
@@ -162,12 +203,12 @@ SUMS = [
 def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, params, is_sum):
     model, expected = stock(engine, Q.relevance > 1, **params)
     if not is_sum:
-        with pytest.raises(ValueError, match="of whose sum a function is predicted"):
+        with pytest.raises(ValueError, match="whose prediction is not the sum of its trees"):
             lambdaboost.export(model, tmp_path / "m", format="vespa")
         return
     lambdaboost.export(model, tmp_path / "m", format="vespa")
     names = [{"lightgbm": "Column_{}", "xgboost": "f{}"}[engine].format(i) for i in range(8)]
-    got = served.by_vespa((tmp_path / "m").read_bytes(), names, X)
+    got = by_vespa((tmp_path / "m").read_bytes(), names, X)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 
@@ -200,7 +241,7 @@ def test_a_stock_training_with_its_base_score(tmp_path):
     data = xgb.DMatrix(X, Q.relevance, group=Q.sizes)
     model = xgb.train({"base_score": 0.25, "verbosity": 0}, data, 5, obj=LambdaRank())
     lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
-    got = served.by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
+    got = by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
     np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
 
 
@@ -238,21 +279,6 @@ def test_what_is_refused(tmp_path, engine):
         with pytest.raises(ValueError, match="train without zero_as_missing"):
             lambdaboost.export(zeros, path, format="vespa")
     assert not path.exists()
-
-
-def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):
-    one_hot = np.eye(650, 600, dtype=np.float32)  # each split takes one document away
-    params = {
-        "grow_policy": "lossguide",
-        "max_depth": 0,
-        "max_leaves": 600,
-        "min_child_weight": 0,
-        "lambda": 0,
-    }
-    model = xgb.train(params, xgb.DMatrix(one_hot, np.maximum(600.0 - np.arange(650), 0)), 1)
-    with pytest.raises(ValueError, match="trees that are too deep"):
-        lambdaboost.export(model, tmp_path / "m", format="vespa")
-    assert not (tmp_path / "m").exists()
 
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -233,11 +233,12 @@ def test_gradient_steps_count_documents():
         lgb.LGBMRanker(objective=step, n_estimators=1, verbose=-1).fit(X, Q.relevance, group=Q.sizes)
     with pytest.warns(UserWarning, match=f"min_child_weight: .* give min_child_weight={least}"):
         xgboost(objective=step)
-    for chosen in (
-        lambda: lightgbm(objective=step),
-        lambda: xgboost({"min_child_weight": 2}, objective=step),
+    for train, name, values in (
+        (lightgbm, "min_child_samples", (5, 20)),
+        (xgboost, "min_child_weight", (2, 1)),
     ):
-        assert caught(chosen) == []
+        for value in values:  # the last is the engine's default, but chosen
+            assert caught(lambda train=train, chosen={name: value}: train(chosen, objective=step)) == []
     ours = ours_lgb.LambdaRanker(objective=step, n_estimators=3, verbose=-1).fit(
         X, Q.relevance, group=Q.sizes
     )
@@ -317,27 +318,6 @@ def test_copies_of_objectives():
     lgb.train({**LGB, "objective": objective}, stock(), 2)
     lgb.LGBMRanker(objective=objective, n_estimators=2, verbose=-1).fit(X, Q.relevance, group=Q.sizes)
     assert seen == [0, 1, 0, 1]
-
-
-def test_learning_rate_of_gradient_steps():
-    bare = GradientStep(LambdaRank(), normalize="none")
-    least = {"min_child_weight": 40}
-    for train in (
-        lambda **more: lightgbm(more, objective=bare),
-        lambda **more: xgboost(least | more, objective=bare),
-    ):
-        (said,) = caught(train)
-        assert re.match("learning_rate: .*12 to 30 times smaller.*normalize='query'", said)
-        assert caught(lambda train=train: train(learning_rate=2.0)) == []
-    assert caught(lambda: lightgbm(objective=GradientStep(LambdaRank()))) == []
-    faster = [xgb.callback.LearningRateScheduler(lambda _: 2.0)]
-    assert caught(lambda: xgb.train({**XGB, **least}, matrix(), 1, obj=bare, callbacks=faster)) == []
-    newton, step, normalised = (
-        np.abs(lightgbm({"learning_rate": 1.0}, rounds=1, objective=objective).predict(X)).mean()
-        for objective in (LambdaRank(), bare, GradientStep(LambdaRank()))
-    )
-    assert step < newton / 5
-    assert normalised > newton / 5
 
 
 # Labels.

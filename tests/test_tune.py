@@ -122,7 +122,7 @@ def test_the_script_runs_by_itself_and_trains_the_same_model(objective, tmp_path
     assert {*modules} <= {f"lambdaboost.{engine}", "lambdaboost.objectives"}
     out = str(tmp_path / "again.ubj")
     exec(found.script("data = given\n", out), {"given": BOTH})
-    assert np.array_equal(scores(engine_named(engine).booster_of(out), TEST), scores(found, TEST))
+    assert np.array_equal(scores(type(found.booster)(model_file=out), TEST), scores(found, TEST))
 
 
 def shown(data, **sources):

@@ -16,7 +16,7 @@ from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import CNDCG, NDCG, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.significance import LEGEND
-from lambdaboost.native import NativeObjective
+from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import GradientStep, LambdaRank, graded
 
 DOCUMENTS = 50  # of a query, on average
@@ -42,11 +42,11 @@ def demo(
     Example: lambdaboost demo --engine xgboost --queries 1500
     """
     check_outputs(overwrite, [], report=[report])
-    stock = engine_named(engine)
+    stock, native = engine_named(engine), NATIVE_OBJECTIVES[engine][0]
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))
     systems = {
-        f"{engine} {stock.NATIVE}": NativeObjective(stock.NATIVE),
+        f"{engine} {native}": NativeObjective(native),
         "graded(0.1)": graded(0.1),
         "LambdaRank, gradient steps": GradientStep(LambdaRank()),
         "LambdaRank, Newton steps": LambdaRank(),

@@ -32,14 +32,14 @@ class Model:
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
         engine, columns = engine_named(self.about["engine"]), self.columns
-        n = engine.n_features(self.booster)
+        n = len(engine.feature_names(self.booster))
         if columns.features is None and table.letor:  # which may omit the last features
             there = columns.feature_names(table)
             last = max(map(int, there))
             absent = map(str, range(last + 1, last + 1 + n - len(there)))
             columns = replace(columns, features=(*there, *absent))
         elif columns.features is None:
-            columns = saving.with_booster_features(columns, engine, self.booster, table.names)
+            columns = saving.with_booster_features(columns, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:
             raise ValueError(
                 f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns by --drop"
@@ -65,7 +65,8 @@ def read_model(path: Path, options: Columns) -> Model:
             columns = replace(options, categories=columns.categories)
         return Model(path, saved.booster, columns, saved.about)
     content = path.read_bytes()
-    engine = engine_named("lightgbm" if content.lstrip().startswith(b"tree") else "xgboost")
+    name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
+    engine = engine_named(name)
     try:
         booster = engine.read(content)
     except Exception as error:
@@ -75,9 +76,8 @@ def read_model(path: Path, options: Columns) -> Model:
     note(
         f"{path} has no {saving.sidecar_path(path).name}: features are found by name if it has names, else in order"
     )
-    return Model(
-        path, booster, replace(options, categories=engine.categories(booster)), {"engine": engine.NAME}
-    )
+    columns = replace(options, categories=engine.categories(booster))
+    return Model(path, booster, columns, {"engine": name})
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:

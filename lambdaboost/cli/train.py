@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from lambdaboost._files import sha256
-from lambdaboost._installed import engine_named
+from lambdaboost._installed import TITLES, engine_named
 from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.measuring import check_labels, figures_of, print_figures
@@ -70,10 +70,10 @@ def train(
     stock = engine_named(engine)
     params = {"seed": seed, **dict(param or ())}
     for key in dict(param or ()):
-        if key in stock.RESERVED:
+        if key in stock.SET_ELSEWHERE:
             raise ValueError(f"param {key} has its own option; see lambdaboost train --help")
         if key not in stock.PARAMETERS:
-            raise ValueError(f"param {key} is unknown to {stock.TITLE}: {hint(key, stock.PARAMETERS)}")
+            raise ValueError(f"param {key} is unknown to {TITLES[engine]}: {hint(key, stock.PARAMETERS)}")
     if isinstance(objective, NativeObjective):
         objective.check(engine)
     else:

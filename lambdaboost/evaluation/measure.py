@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._value import Value, text_of
-from lambdaboost.callback import value_of
+from lambdaboost.callback import call_measure
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
 
@@ -144,7 +144,7 @@ class Measure(Value, ABC, registered=False):
         The reported name is `name`. For XGBoost it has the prefix ``pre-`` unless it begins with ndcg, map, pre or auc:
         XGBoost's early stopping minimises every other name.
         """
-        return value_of(self, scores, queries, weight, group)
+        return call_measure(self, scores, queries, weight, group)
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""

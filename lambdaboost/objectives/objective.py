@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._value import Value
-from lambdaboost.callback import Gradient, gradient_of
+from lambdaboost.callback import Gradient, call_objective
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
 from lambdaboost.evaluation import Measure
@@ -170,7 +170,7 @@ class Objective(Value, registered=False):
             As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
 
         """
-        return gradient_of(self, y_true, y_pred, weight, group)
+        return call_objective(self, y_true, y_pred, weight, group)
 
 
 def _check_span(scores: Floats, q: Queries) -> None:

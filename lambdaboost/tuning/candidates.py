@@ -9,7 +9,7 @@ from typing import Any
 from lambdaboost._installed import TITLES, package
 from lambdaboost._words import plain
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.native import NATIVE, NativeObjective, read_objective
+from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective, read_objective
 from lambdaboost.objectives import (
     XENDCG,
     Blend,
@@ -24,7 +24,7 @@ from lambdaboost.objectives import (
 from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.swaps.registry import SWAPS
 
-ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
+ENGINE_OF = {name: owner for owner, names in NATIVE_OBJECTIVES.items() for name in names}
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _given(rule: Any, engines: Sequence[str]) -> Candidate:
         package(engine)
         if engine not in engines:
             raise ValueError(
-                f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: choose {engine}"
+                f"objective {rule.name} is {TITLES[rule.owner]}'s own, but the engine is {engines[0]}: choose {engine}"
             )
         return Candidate(rule, engine)
     check_objective("objectives", rule)

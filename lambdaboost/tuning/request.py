@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
-from lambdaboost._installed import ENGINES, engine_named, engine_version, first_installed, installed, package
+from lambdaboost._installed import (
+    ENGINES,
+    TITLES,
+    engine_named,
+    engine_version,
+    first_installed,
+    installed,
+    package,
+)
 from lambdaboost._threads import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
@@ -24,7 +32,7 @@ from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure, parse
-from lambdaboost.native import NativeObjective
+from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
@@ -124,7 +132,7 @@ class Request:
     @property
     def base(self) -> Candidate:
         """The candidate of the default, which has the engine's own parameters: the engine's own, or the searcher."""
-        return self.candidates.get(engine_named(self.searcher.engine).NATIVE, self.searcher)
+        return self.candidates.get(NATIVE_OBJECTIVES[self.searcher.engine][0], self.searcher)
 
     @property
     def rivals(self) -> list[Candidate]:
@@ -268,15 +276,16 @@ def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     except (TypeError, ValueError, AttributeError):
         raise TypeError(f"params is {plain(params)}: give finite numbers, texts, or lists of them") from None
     fixed: dict[str, Any] = json.loads(plain_values)
-    for engine in map(engine_named, engines):
+    for name in engines:
+        engine = engine_named(name)
         for key, value in fixed.items():
-            if key in engine.RESERVED or key == "feature_pre_filter":
+            if key in engine.SET_ELSEWHERE or key == "feature_pre_filter":
                 raise ValueError(f"params has {plain(repr(key))}: leave it out, for tune sets it")
             if isinstance(value, str) and value in NOT_SEARCHED:
                 raise ValueError(f"params has {key}={value!r}, which cannot be searched; leave it out")
             if key not in engine.PARAMETERS:
                 raise ValueError(
-                    f"params has {plain(repr(key))}, which {engine.TITLE} does not know: correct it, or set engine= to "
+                    f"params has {plain(repr(key))}, which {TITLES[name]} does not know: correct it, or set engine= to "
                     "the engine it belongs to"
                 )
     return fixed

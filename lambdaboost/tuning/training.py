@@ -265,10 +265,11 @@ def params_of(request: Request, setting: Setting) -> dict[str, Any]:
 
 def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int]:
     """A trial's setting trained on all data: the booster, and the objective, parameters and rounds of it."""
-    engine = engine_named(request.candidates[trial.setting.candidate].engine)
+    name = request.candidates[trial.setting.candidate].engine
+    engine = engine_named(name)
     n, objective = request.data.queries.n_documents, objective_of(request, trial.setting)
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
-    params = with_min_leaf_size(params_of(request, trial.setting), engine.MIN_LEAF_SIZE, objective, n)
+    params = with_min_leaf_size(params_of(request, trial.setting), name, objective, n)
     with one_thread():
         data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
         return engine.boost(objective, params, rounds, data), objective, params, rounds

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lambdaboost import _lightgbm
 from lambdaboost._installed import package
 
 NO_L2 = 0.001  # the lower end of the logarithmic range means no L2
@@ -13,7 +12,7 @@ NO_L2 = 0.001  # the lower end of the logarithmic range means no L2
 # is a fraction of rows where the parameter that switches it on is fixed.
 NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "lightgbm": {
-        "learning_rate": _lightgbm.ALIASES["rate"],
+        "learning_rate": ("learning_rate", "shrinkage_rate", "eta"),
         "max_leaves": ("num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
         "feature_fraction": ("feature_fraction", "sub_feature", "colsample_bytree"),
         "row_fraction": (
@@ -21,7 +20,9 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
             *("data_sample_strategy", "boosting", "boosting_type", "boost"),
         ),
         "l2": ("lambda_l2", "reg_lambda", "lambda"),
-        "least_documents": _lightgbm.ALIASES["least leaf"],
+        "least_documents": (
+            *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+        ),
     },
     "xgboost": {
         "learning_rate": ("learning_rate", "eta"),

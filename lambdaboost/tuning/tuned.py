@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._installed import SUFFIXES, engine_named, engine_of
+from lambdaboost._installed import SUFFIXES, TITLES, engine_named, engine_of
 from lambdaboost._value import text_of
 from lambdaboost.datasets import Columns
 from lambdaboost.native import NativeObjective
@@ -59,7 +59,7 @@ class Tuned:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Tuned({self.objective!r}, {self.rounds} rounds of {engine_named(self.engine).TITLE})\n{self.verdict}"
+        return f"Tuned({self.objective!r}, {self.rounds} rounds of {TITLES[self.engine]})\n{self.verdict}"
 
     def _repr_html_(self) -> str:
         """The verdict as a list, and the tables, for notebooks."""

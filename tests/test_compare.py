@@ -133,7 +133,7 @@ def test_means_of_a_measure_are_over_the_same_queries():
     values = {"a": [0.1, 0.2, 0.3, nan, 0.9], "b": [0.2, nan, 0.5, 0.6, 1.0], "c": [0.4, 0.2, 0.1, 0.3, 0.8]}
     comparison = compare_values({name: {M: of} for name, of in values.items()})
     assert comparison["a", M].mean == pytest.approx(1.3 / 3)
-    assert comparison.means.to_numpy().tolist() == [["a", "43.33"], ["b", "56.67"], ["c", "43.33"]]
+    assert comparison.means_table.to_numpy().tolist() == [["a", "43.33"], ["b", "56.67"], ["c", "43.33"]]
     assert comparison.caption.startswith("Means over 3 of 5 queries, times 100.")
 
 
@@ -171,8 +171,8 @@ def test_one_adjusted_p_decides_every_mark():
     found = [comparison[system, M] for system in comparison.systems[1:]]
     assert [d.p < 0.05 for d in found] == [False, True, True, True]
     assert [d.mark for d in found] == ["", "", "▲", "▼"]
-    assert [text[:2] for text in comparison.means["NDCG(k=3)"]] == ["50", "50", "53", "▲ ", "▼ "]
-    assert [text[:2] for text in comparison.differences["Difference"]] == ["+0", "+3", "▲ ", "▼ "]
+    assert [text[:2] for text in comparison.means_table["NDCG(k=3)"]] == ["50", "50", "53", "▲ ", "▼ "]
+    assert [text[:2] for text in comparison.differences_table["Difference"]] == ["+0", "+3", "▲ ", "▼ "]
 
 
 # Error rates, by simulation: 2,000 comparisons without a difference, bounds at 1 in 10,000
@@ -265,7 +265,7 @@ def test_tables():
     evil = compare_values({"<b>\x1b[31m\n": {M: [0.1, 0.2]}, "b": {M: [0.2, 0.1]}})
     assert "&lt;b&gt;" in evil._repr_html_() and "\x1b" not in str(evil) + evil._repr_html_()
     alone = compare({"weak": SCORES["weak"]}, Q, M)
-    assert alone.caption == "Means over 60 queries, times 100." and alone.differences.empty
+    assert alone.caption == "Means over 60 queries, times 100." and alone.differences_table.empty
 
 
 @pytest.mark.parametrize("n", [1, 7, 30])

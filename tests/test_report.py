@@ -131,7 +131,7 @@ def test_everything_on_one_page(tmp_path):
     for expected in (
         f"{100 * before.mean():.2f}",
         f"{100 * (after - before).mean():+.2f}",
-        *found.differences.to_numpy().ravel(),
+        *found.differences_table.to_numpy().ravel(),
         f"{found['after', CNDCG(3)].p_holm:.3g}",
         found.caption,
         repr(graded()),

@@ -99,7 +99,7 @@ class Comparison:
 
     @property
     def caption(self) -> str:
-        """What the table of `means` shows."""
+        """What `means_table` shows."""
         if len(self.systems) == 1:
             return self.means_over
         return f"{self.means_over} {LEGEND} than {plain(self.systems[0])} ({self.criterion})."
@@ -115,7 +115,7 @@ class Comparison:
         return Difference(*found.to_numpy().tolist()[0])
 
     @property
-    def means(self) -> Any:
+    def means_table(self) -> Any:
         """The means times 100 with their marks: a pandas frame of texts, a row for each system."""
         rows = []
         for system in self.systems:
@@ -124,7 +124,7 @@ class Comparison:
         return text_frame(["System", *self.measures], rows)
 
     @property
-    def differences(self) -> Any:
+    def differences_table(self) -> Any:
         """The differences times 100 with intervals and p-values: a pandas frame of texts."""
         rows = []
         for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
@@ -135,14 +135,14 @@ class Comparison:
         return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
 
     def __repr__(self) -> str:
-        return f"{self.means.to_string(index=False)}\n\n{self.caption}"
+        return f"{self.means_table.to_string(index=False)}\n\n{self.caption}"
 
     def _repr_html_(self) -> str:
-        """The means, and the differences to be folded out."""
+        """The means, with a collapsible table of differences."""
         summary = f"Differences from {plain(self.systems[0])}, times 100, with 95% intervals; p is unadjusted"
         return (
-            f"{html_table(self.means)}\n<p>{html.escape(self.caption)}</p>\n<details>"
-            f"<summary>{html.escape(summary)}</summary>\n{html_table(self.differences)}\n</details>"
+            f"{html_table(self.means_table)}\n<p>{html.escape(self.caption)}</p>\n<details>"
+            f"<summary>{html.escape(summary)}</summary>\n{html_table(self.differences_table)}\n</details>"
         )
 
 

@@ -29,7 +29,7 @@ from lambdaboost.evaluation.comparison import (
 )
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
-from lambdaboost.evaluation.significance import ROUNDING, interval
+from lambdaboost.evaluation.significance import ROUNDING, interval, paired
 
 # Values of a measure after each round, by data set and measure.
 History = Mapping[str, Mapping[str, Sequence[float]]]
@@ -102,11 +102,11 @@ def report(
     comparison = compare_values(values, queries.query_weight)
     firsts = list({m.source: m for m in reversed(chosen or ())}.values())[::-1]  # of each label source
     sections = {
-        "Measures": _compare(values, queries, comparison),
-        "Trade-off": _trade_off(comparison, *firsts) if len(values) > 1 else "",
-        "Learning curves": _learning_curves(histories or {}),
-        "Gains and losses by query": _list_gains(values, firsts, queries),
-        "What was run": _list_facts(run or {}, queries, chosen or ()),
+        "Measures": _measures_section(values, queries, comparison),
+        "Trade-off": _trade_off_section(comparison, *firsts) if len(values) > 1 else "",
+        "Learning curves": _curves_section(histories or {}),
+        "Gains and losses by query": _gains_section(values, firsts, queries),
+        "What was run": _facts_section(run or {}, queries, chosen or ()),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
     needs = f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
@@ -150,7 +150,7 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
 # Sections
 
 
-def _compare(values: PerQueryValues, q: Queries, comparison: Comparison) -> str:
+def _measures_section(values: PerQueryValues, q: Queries, comparison: Comparison) -> str:
     """The means with their intervals, and the differences from the baseline with theirs."""
     baseline, *others = comparison.systems
     measures = list(values[baseline])
@@ -161,19 +161,22 @@ def _compare(values: PerQueryValues, q: Queries, comparison: Comparison) -> str:
             ends = interval(of[measure][known], q.query_weight[known])
             means[system][at] = 100 * np.array([comparison[system, measure].mean, *ends])
     draw = partial(charts.draw_intervals, points=means, rows=comparison.measures, x="Mean × 100")
-    tables, pictures = _table(comparison.means, comparison.caption), _chart(draw, "Means with 95% intervals.")
+    tables, pictures = (
+        _table(comparison.means_table, comparison.caption),
+        _chart(draw, "Means with 95% intervals."),
+    )
     if others:
         by_system = {name: [100 * np.array(comparison[name, m][3:6]) for m in measures] for name in others}
         draw = partial(
             charts.draw_intervals, points=by_system, rows=comparison.measures, x="Difference × 100", zero=True
         )
         caption = f"Differences of means from {baseline}, times 100. Intervals and p are unadjusted."
-        tables += _table(comparison.differences, caption)
+        tables += _table(comparison.differences_table, caption)
         pictures += _chart(draw, f"Differences from {baseline} with paired 95% intervals, unadjusted.")
     return f"{tables}\n{pictures}"
 
 
-def _trade_off(comparison: Comparison, across: Measure, *further: Measure) -> str:
+def _trade_off_section(comparison: Comparison, across: Measure, *further: Measure) -> str:
     """A chart of the first measure against that of each further label source."""
     pieces = []
     for up in further:
@@ -186,7 +189,7 @@ def _trade_off(comparison: Comparison, across: Measure, *further: Measure) -> st
     return "\n".join(pieces)
 
 
-def _learning_curves(histories: Mapping[str, History]) -> str:
+def _curves_section(histories: Mapping[str, History]) -> str:
     """A chart of each measure; raises if a history has another form."""
     found: dict[str, dict[str, Any]] = {}  # by measure, and by system and data set
     for system, history in histories.items():
@@ -210,15 +213,14 @@ def _learning_curves(histories: Mapping[str, History]) -> str:
     return "\n".join(pieces)
 
 
-def _list_gains(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
+def _gains_section(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
     """The differences of each query, and the queries with the largest ones."""
     baseline, *others = values
     pieces = []
     for system in others:
         pieces.append(f"<h3>{_escape(system)}</h3>")
         for measure in measures:
-            x = values[system][measure] - values[baseline][measure]
-            x = x[~np.isnan(x) & (q.query_weight > 0)]
+            x, _ = paired(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
                 f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
@@ -246,7 +248,7 @@ def _list_gains(values: PerQueryValues, measures: Sequence[Measure], q: Queries)
     return "\n".join(pieces)
 
 
-def _list_facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
+def _facts_section(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
     """A table of names and values: the caller's, a nested one with all names on its path, and those of the data."""
     import pandas as pd
 

@@ -12,7 +12,7 @@ from lambdaboost._checks import check_number, check_whole
 from lambdaboost._jit import kernel, no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff, Measure
-from lambdaboost.evaluation.rankings import longest, over_rankings, retrieved
+from lambdaboost.evaluation.rankings import longest, mask_not_retrieved, over_rankings
 
 
 class Binary(Measure, registered=False):
@@ -50,7 +50,7 @@ class Binary(Measure, registered=False):
 
         The grades are in rank order, and undefined past rank k. NaN where no document is relevant.
         """
-        grades = retrieved(q.relevance, scores, np.nan)
+        grades = mask_not_retrieved(q.relevance, scores, np.nan)
         threshold, n, others = np.float32(self.threshold), self.n_relevant(q), self.n_others(q)
         values = over_rankings(function, grades, scores, q, k, threshold, n, others)
         return np.where(n > 0, values, np.nan)

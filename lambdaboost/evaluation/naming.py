@@ -142,7 +142,7 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
                     named = {str(k.arg): read(k.value) for k in keywords}
                     return _make(ast.unparse(factory), known, text, *map(read, args), **named)
         try:
-            value = ast.literal_eval(node)  # type: ignore[arg-type]
+            value = ast.literal_eval(node)
         except ValueError:
             value = ...
         if not isinstance(value, bool | int | float | str | None):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
-from lambdaboost.evaluation.rankings import longest, ranked, ranking
+from lambdaboost.evaluation.rankings import longest, ranking, sort_by_score
 
 
 class LabelLevels(NamedTuple):
@@ -60,7 +60,7 @@ def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArra
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
         level = levels(q, source)
-        in_order = ranked(level.of_document, scores, q)
+        in_order = sort_by_score(level.of_document, scores, q)
         over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
     return wrong
 

@@ -25,12 +25,7 @@ from lambdaboost.tuning.candidates import parse_candidates
 from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
 from lambdaboost.tuning.request import Request, read_budget, read_engines, read_params, read_parts
 from lambdaboost.tuning.training import (
-    DEFAULT,
-    KEEP,
-    OBJECTIVES,
-    REFINEMENT,
     SHARED,
-    TREES,
     CrossValidation,
     Setting,
     Trial,
@@ -44,7 +39,7 @@ from lambdaboost.tuning.verdict import best_of, best_trees, compare_trials, desc
 
 SETTINGS = 17  # where no budget is given
 UNLIMITED = 10_000  # settings, more than any number of minutes has
-PHASE_ENDS = {TREES: 0.5, OBJECTIVES: 0.85}  # shares of the minutes after which a phase ends
+PHASE_ENDS = {"trees": 0.5, "objectives": 0.85}  # shares of the minutes after which a phase ends
 
 
 class Stopped(KeyboardInterrupt):
@@ -205,33 +200,33 @@ def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
         request.tree_candidate.name,
         3 * UNLIMITED if request.settings is None else request.settings,
     )
-    yield DEFAULT, [Setting(request.default_candidate.name, DEFAULT)]
+    yield "default", [Setting(request.default_candidate.name, "default")]
     n = n_trees(request)
-    own = [Setting(searched, TREES, start) for start in STARTS[:n]]
+    own = [Setting(searched, "trees", start) for start in STARTS[:n]]
     shared = [
-        Setting(other.name, TREES, start) for other in request.other_engines for start in STARTS[:SHARED]
+        Setting(other.name, "trees", start) for other in request.other_engines for start in STARTS[:SHARED]
     ]
     shared = shared[: budget - 1 - n]
-    yield TREES, [*own, *shared, *[Setting(searched, TREES, None)] * (n - len(own))]
+    yield "trees", [*own, *shared, *[Setting(searched, "trees", None)] * (n - len(own))]
     if (best := best_trees(request, trials_of(study))) is None:
         return
     done = {searched, *(other.name for other in request.other_engines)}
     others = [
-        Setting(name, OBJECTIVES, best.setting.trees) for name in request.candidates if name not in done
+        Setting(name, "objectives", best.setting.trees) for name in request.candidates if name not in done
     ]
     budget -= 1 + n + len(shared)
-    yield OBJECTIVES, others[:budget]
-    before = [one for one in trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
+    yield "objectives", others[:budget]
+    before = [one for one in trials_of(study) if one.setting.phase in ("default", "trees", "objectives")]
     name = best_of(request, before).setting.candidate
     second = best_trees(request, [one for one in before if one.number != best.number])
     tried = [] if second is None or name == searched else [second.setting.trees or {}]
-    near = [Setting(name, REFINEMENT, trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
+    near = [Setting(name, "refinement", trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
     budget = max(0, budget - len(others))
-    yield REFINEMENT, [*near, *[Setting(name, REFINEMENT, None)] * (budget - len(near))][:budget]
+    yield "refinement", [*near, *[Setting(name, "refinement", None)] * (budget - len(near))][:budget]
     if request.keep is not None:
         chosen = best_of(request, trials_of(study))
         for weight in WEIGHTS[1:]:
-            yield KEEP, [Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)]
+            yield "keep", [Setting(chosen.setting.candidate, "keep", chosen.setting.trees, weight)]
             kept = prove_weights(request, weight_trials(chosen, trials_of(study)))
             if kept is None or not kept.steps[-1].is_proven:
                 return
@@ -258,7 +253,7 @@ def remaining(requested: Iterable[Setting], trials: Iterable[Trial]) -> list[Set
 
 def weight_trials(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
     """The choice, and it with the weights of the second measure that were trained, rising."""
-    of = KEEP, chosen.setting.candidate, chosen.setting.trees
+    of = "keep", chosen.setting.candidate, chosen.setting.trees
     done = ((one, one.requested) for one in trials if one.is_complete)
     return [chosen, *(one for one, plan in done if (plan.phase, plan.candidate, plan.trees) == of)]
 

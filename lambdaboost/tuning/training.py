@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
-# The phases of a search; DEFAULT has the engine's own parameters.
-DEFAULT, TREES, OBJECTIVES, REFINEMENT, KEEP = "default", "trees", "objectives", "refinement", "keep"
+# The phases of a search; the first has the engine's default parameters.
+Phase = Literal["default", "trees", "objectives", "refinement", "keep"]
 SHARED = 2  # starts that the engines are compared by
 
 Values = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Setting:
     """A candidate on trees, None where the sampler draws them; `weight` is that of a second measure."""
 
     candidate: str
-    phase: str
+    phase: Phase
     trees: Mapping[str, float] | None = field(default_factory=dict)
     weight: float = 0.0
 
@@ -156,7 +156,7 @@ class CrossValidation:
                 return
             with uninterrupted():
                 trial, setting = ask(study, self.request, requested)
-            prunes = requested.phase in (TREES, REFINEMENT) and requested.trees not in STARTS[:SHARED]
+            prunes = requested.phase in ("trees", "refinement") and requested.trees not in STARTS[:SHARED]
             try:
                 result = self.cross_validate(setting, until, trial if prunes else None)
             except OutOfTime:

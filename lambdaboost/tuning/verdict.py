@@ -30,16 +30,7 @@ from lambdaboost.evaluation.significance import (
 from lambdaboost.tuning.candidates import without_further_sources
 from lambdaboost.tuning.keep import NonInferiority
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.training import (
-    DEFAULT,
-    KEEP,
-    OBJECTIVES,
-    REFINEMENT,
-    SHARED,
-    TREES,
-    Trial,
-    objective_of,
-)
+from lambdaboost.tuning.training import SHARED, Trial, objective_of
 
 Floats = NDArray[np.float64]
 TINY = ROUNDING**2  # a variance above 0
@@ -90,14 +81,14 @@ def shrunken(values: Floats, weight: Floats) -> Floats:
 
 def best_trees(request: Request, trials: Iterable[Trial]) -> Trial | None:
     """The trial with the best trees by the objective that they are searched with."""
-    of = TREES, request.tree_candidate.name
+    of = "trees", request.tree_candidate.name
     found = [one for one in trials if one.is_complete and (one.setting.phase, one.setting.candidate) == of]
     return max(found, key=lambda one: one.means[0], default=None)
 
 
 def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
     """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest."""
-    candidates, done = request.candidates, [one for one in trials if one.setting.phase != KEEP]
+    candidates, done = request.candidates, [one for one in trials if one.setting.phase != "keep"]
     found = [one for one in done if one.is_complete and not candidates[one.setting.candidate].is_reference]
     if not found:
         failed = (
@@ -123,8 +114,10 @@ def compare_trials(
     import pandas as pd
 
     default, on_trees = default_of(trials), on_best_trees(request, trials)
-    searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
-    of_trees = TREES, request.tree_candidate.name
+    searched = [
+        one for one in trials if one.setting.phase not in ("default", "keep") and one.state != "failed"
+    ]
+    of_trees = "trees", request.tree_candidate.name
     trees = [one for one in searched if (one.setting.phase, one.setting.candidate) == of_trees]
     test = PairedTests(request, best_trees(request, trials), len(trees))
     base, first = (
@@ -139,7 +132,7 @@ def compare_trials(
     others = [one for name, one in on_trees.items() if one is not first and not candidates[name].is_reference]
     rows += test.holm_rows("objective", [(one, first) for one in others if first is not None])
     if before is not None and before is not chosen:
-        further = [one for one in searched if one.setting.phase == REFINEMENT or one in trees]
+        further = [one for one in searched if one.setting.phase == "refinement" or one in trees]
         rows.append(test.row("further settings", chosen, before, len(further)))
     named = {(one.objective, one.engine): name for name, one in candidates.items()}
     parts = {
@@ -197,27 +190,27 @@ class PairedTests:
 def name_of(request: Request, trial: Trial) -> str:
     """What a trial is called: its candidate, and whether its parameters are the engine's own."""
     one = request.candidates[trial.setting.candidate]
-    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == DEFAULT else ""
+    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == "default" else ""
     return one.name + of
 
 
 def default_of(trials: Iterable[Trial]) -> Trial | None:
     """The trial of the engine's default, if it is complete."""
-    return next((one for one in trials if one.setting.phase == DEFAULT and one.is_complete), None)
+    return next((one for one in trials if one.setting.phase == "default" and one.is_complete), None)
 
 
 def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]:
     """The complete trial of each candidate on the best trees, by name."""
     if (best := best_trees(request, trials)) is None:
         return {}
-    there = OBJECTIVES, best.setting.trees
+    there = "objectives", best.setting.trees
     found = [one for one in trials if one.is_complete and (one.requested.phase, one.requested.trees) == there]
     return {best.setting.candidate: best} | {one.setting.candidate: one for one in found}
 
 
 def _of_engines(request: Request, trials: Sequence[Trial], test: PairedTests) -> Iterable[dict[str, Any]]:
     """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
-    given = [one for one in trials if one.setting.phase == TREES and one.requested.trees is not None]
+    given = [one for one in trials if one.setting.phase == "trees" and one.requested.trees is not None]
     own = [one for one in given if one.setting.candidate == request.tree_candidate.name]
     for candidate in request.other_engines:
         others = [one for one in given if one.setting.candidate == candidate.name]

@@ -1,4 +1,4 @@
-"""``lambdaboost tune``: files in, a model, its description and its script out; Ctrl-C keeps the best so far."""
+"""``lambdaboost tune``: files in, a model and its description out; Ctrl-C keeps the best so far."""
 
 import json
 import signal
@@ -9,12 +9,9 @@ import time
 import numpy as np
 import pytest
 from command import call, done, refused
-from scipy import sparse
 
-from lambdaboost import Queries, load
-from lambdaboost.cli.options import columns_of, read_source
-from lambdaboost.cli.tune import reading_of
-from lambdaboost.datasets import Collection, web_search_log, write_letor
+from lambdaboost import load
+from lambdaboost.datasets import web_search_log, write_letor
 
 pytest.importorskip("optuna")
 QUICK = (
@@ -44,16 +41,11 @@ def arguments(files, out, *more):
     return ["tune", files / "train.txt", "--valid", files / "valid.txt", "--out", out, *QUICK, *more]
 
 
-def test_it_writes_a_model_with_a_script_that_trains_it_again(files, tmp_path, monkeypatch, capsys):
+def test_it_writes_a_model_with_its_description(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     about = json.loads(done(capsys, *arguments(files, "model.txt", "--json"))[0])
     assert about["tuning"]["settings"] == 3 and about["data"]["valid"]["file"] == "valid.txt"
-    script = (tmp_path / "model.txt.py").read_text(encoding="utf-8")
-    assert not [word for word in script.split() if word.startswith("lambdaboost.") and "._" in word]
-    exec(script, {})
-    first, again = (tmp_path / name for name in ("model.txt", "again-model.txt"))
-    trees = [path.read_text(encoding="utf-8").split("\nparameters:")[0] for path in (first, again)]
-    assert trees[0] == trees[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.txt", "model.txt.json"]
     assert len(done(capsys, "predict", "model.txt", files / "valid.txt")[0].splitlines()) > 100
 
 
@@ -113,42 +105,3 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     assert call(capsys, *again)[0] == 1
     done(capsys, *again, "--overwrite")
     assert load(out).about["tuning"]["settings"] == settings + 1
-
-
-LETOR = Collection(
-    np.array([[1.0, 0, 1], [2, 4, 2], [1, 3, 1], [2, 0, 2]]), Queries([1, 0, 2, 0], sizes=[2, 2])
-)
-SPARSE = Collection(sparse.csr_matrix(([1.0] * 4, (range(4), [0, 5, 9, 299])), shape=(4, 300)), LETOR.queries)
-TABLE = "q,label,a,b,c,d,rank\nx,1,0.5,,3,0,1\ny,0,1,2,4,1,1\nx,2,7,0,0,0,2\ny,1,3,3,1,0,2\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
-        (LETOR, {"source": ["ctr=2:rate"], "position": "3"}),
-        (LETOR, {"drop": ["2,3"]}),
-        (SPARSE, {}),
-        (TABLE, {"query": "q", "source": ["ctr=c:rate", "c2=d"], "position": "rank", "drop": ["b"]}),
-    ],
-    ids=["letor", "dropped", "sparse", "csv"],
-)
-def test_the_script_reads_files_as_the_command_does(tmp_path, content, options):
-    path = tmp_path / ("train.csv" if content is TABLE else "train.txt")
-    if content is TABLE:
-        path.write_text(TABLE)
-    else:
-        write_letor(path, content)
-    sources = [read_source(text) for text in options.get("source", ())]
-    columns = columns_of(**{"query": "qid", "label": "label"} | options | {"source": sources})
-    table, made = columns.open(path), {}
-    wanted = columns.read(table)
-    exec(reading_of({"train": path, "valid": None}, columns.recorded(wanted, table)), made)
-    found = made["train"]
-    assert type(found.features) is type(wanted.features)
-    dense = [x if isinstance(x, np.ndarray) else x.toarray() for x in (found.features, wanted.features)]
-    np.testing.assert_array_equal(*dense)
-    assert found.queries.labels.keys() == wanted.queries.labels.keys()
-    for name, labels in wanted.queries.labels.items():
-        np.testing.assert_array_equal(found.queries.labels[name], labels)
-    np.testing.assert_array_equal(found.queries.offsets, wanted.queries.offsets)
-    assert (found.queries.positions is None) == ("position" not in options)

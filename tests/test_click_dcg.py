@@ -21,7 +21,7 @@ BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 def shown(seed=0, n_queries=12):
-    """Scores and queries of clicks at positions, a few rows not shown, with predictions of the click rate."""
+    """Scores and queries of clicks at positions, a few rows not shown."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, n_queries)
     position = np.concatenate([rng.permutation(size) + 1 for size in sizes]).astype(float)
@@ -29,8 +29,7 @@ def shown(seed=0, n_queries=12):
     position[: sizes[0]] = NAN  # a query of which nothing was shown
     clicks = np.where(np.isnan(position), NAN, rng.random(position.size) < 0.4)
     weight = rng.random(n_queries) + 0.5
-    rates = rng.random(position.size)
-    q = Queries(np.zeros(position.size), sizes, clicks=clicks, rate=rates, position=position, weight=weight)
+    q = Queries(np.zeros(position.size), sizes, clicks=clicks, position=position, weight=weight)
     return rng.permutation(position.size).astype(float), q
 
 
@@ -44,12 +43,11 @@ def by_definition(measure, scores, q):
             c, place = np.nan_to_num(float(q.labels["clicks"][i])), int(q.position[i])
             p = CURVE.values[place - 1] if place else NAN
             w = min(1 / p, measure.clip or 1e300) if place else 0.0
-            m = float(q.labels[measure.model][i]) if measure.model else 0.0
             any_shown |= place > 0
             total += w * c
             if measure.k is None or r <= measure.k:
-                value += (m + (w * (c - p * m) if place else 0.0)) / np.log2(1 + r)
-        values.append(value if any_shown or measure.model else NAN)
+                value += w * c / np.log2(1 + r)
+        values.append(value if any_shown else NAN)
         clicked.append(total)
     values = np.array(values)
     if measure.estimator == "snips":
@@ -61,10 +59,9 @@ def by_definition(measure, scores, q):
 @pytest.mark.parametrize("k", [None, 2])
 @pytest.mark.parametrize("clip", [None, 3])
 @pytest.mark.parametrize("empty", [0.0, NAN])
-@pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
+@pytest.mark.parametrize("estimator", ["ips", "snips"])
 def test_agrees_with_the_definition(k, clip, empty, estimator):
-    model = "rate" if estimator == "dr" else None
-    measure = ClickDCG(k, CURVE, clip, estimator, model, empty=empty)
+    measure = ClickDCG(k, CURVE, clip, estimator, empty=empty)
     for seed in range(3):
         scores, q = shown(seed)
         np.testing.assert_allclose(
@@ -98,13 +95,11 @@ def simulated(seed, users=0):
     log = simulate(weak, docs, PositionBased(eta=ETA), SESSIONS, users, k=K)
     rows = np.asarray(log.document)
     truth = attraction((2.0**grades - 1) / 15, 0.1)
-    model = np.clip(truth + 0.05 * np.sin(np.arange(truth.size)), 0.01, 1)  # about right
     sessions = Queries(
         log.clicked,
         np.full(50 * SESSIONS, K),
         clicks=log.clicked,
         position=log.position,
-        model=model[rows],
         truth=truth[rows],
     )
     better = (grades + rng.normal(0, 1, grades.size))[rows]
@@ -120,13 +115,9 @@ def test_unbiased_within_its_interval_while_raw_clicks_are_not():
     sessions, weak, better = simulated(1)
     curve = Propensities.power(ETA, K)
     truth = true_value(better, sessions)
-    for measure in (
-        ClickDCG(propensities=curve),
-        ClickDCG(propensities=curve, clip=3, estimator="dr", model="truth"),
-    ):
-        values = measure.per_query(better, sessions)
-        error = values.std() / np.sqrt(values.size)
-        assert abs(values.mean() - truth) < 3 * error < 0.2 * truth
+    values = ClickDCG(propensities=curve).per_query(better, sessions)
+    error = values.std() / np.sqrt(values.size)
+    assert abs(values.mean() - truth) < 3 * error < 0.2 * truth
     share = ClickDCG(propensities=curve, estimator="snips")(better, sessions)
     whole = sessions.labels["truth"].astype(float).sum() / sessions.n_queries
     assert share == pytest.approx(truth / whole, rel=0.05)
@@ -141,28 +132,21 @@ def test_unbiased_within_its_interval_while_raw_clicks_are_not():
     assert raw.high < gain
 
 
-def measured(clicks=(0, 1), rate=(0.5, 0.5), position=None, **arguments):
-    q = Queries([0, 0], sizes=[2], clicks=clicks, rate=rate, position=position)
+def measured(clicks=(0, 1), position=None, **arguments):
+    q = Queries([0, 0], sizes=[2], clicks=clicks, position=position)
     return ClickDCG(propensities=CURVE, **arguments)([1.0, 0.0], q)
-
-
-DR = {"estimator": "dr", "model": "rate", "position": [1, 2]}
 
 
 @pytest.mark.parametrize(
     ("message", "given"),
     [
-        ("estimator is 'ipw': give one of ips, snips, dr", {"estimator": "ipw"}),
-        ("estimator='dr' needs the label source", {"estimator": "dr"}),
-        ("the others take none", {"model": "rate"}),
+        ("estimator is 'ipw', expected one of ips, snips", {"estimator": "ipw"}),
         ("clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
         ("clip is 'much'", {"clip": "much"}),
         ("no positions here: give the rank", {}),
         ("position 9 is past the curve, whose last position is 4", {"position": [9, 1]}),
         (r"clicks\[1\] is 1: the row was not shown, so it cannot have been clicked", {"position": [1, None]}),
         ("positions are categories", {"position": ["top", "side"]}),
-        (r"rate\[1\] is nan: predictions are probabilities of a click", DR | {"rate": [0.5, NAN]}),
-        (r"rate\[1\] is 1.5: predictions are probabilities of a click", DR | {"rate": [0.5, 1.5]}),
     ],
 )
 def test_what_cannot_be_measured(message, given):

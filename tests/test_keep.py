@@ -48,7 +48,7 @@ def naive_steps(values, keep):
     return p
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_steps_against_scipys_test(seed):
     rng = np.random.default_rng(seed)
     values = drawn(np.arange(6) * 0.0007, np.arange(6) * 0.01, 500, rng)
@@ -63,7 +63,7 @@ def test_steps_against_scipys_test(seed):
     assert step.loss == pytest.approx(lost.mean()) and step.gain == pytest.approx(
         np.nanmean(values[1, 1] - values[0, 1])
     )
-    assert step.most == pytest.approx(
+    assert step.loss_upper == pytest.approx(
         stats.ttest_1samp(lost, 0, alternative="less").confidence_interval(0.95).high
     )
 
@@ -95,7 +95,9 @@ def test_queries_without_weight_or_value_do_not_count():
     assert half.means == all_of_it.means
     values[:, 0] = np.nan
     assert kept(values).chosen == 0
-    assert kept(values).verdict.endswith("it changes by an amount that 0 held-out queries cannot tell.")
+    assert kept(values).verdict.endswith(
+        "changes by an amount that cannot be estimated from 0 held-out queries."
+    )
 
 
 @pytest.mark.parametrize(("n", "said"), [(1, "1 held-out query"), (4, "4 held-out queries")])
@@ -105,4 +107,4 @@ def test_too_few_queries_prove_nothing(n, said):
     assert found.verdict.startswith(
         "No trade-off is proven to keep NDCG(k=10) within 0.005: the model is that"
     )
-    assert found.verdict.endswith(f"it changes by an amount that {said} cannot tell.")
+    assert found.verdict.endswith(f"changes by an amount that cannot be estimated from {said}.")

@@ -79,7 +79,7 @@ def test_all_pairs_is_the_largest_likelihood():
     """The likelihood of the docstring, over p and r, by a general optimizer."""
     from scipy.optimize import minimize
 
-    from lambdaboost.clicks.harvesting import all_pairs
+    from lambdaboost.clicks.harvesting import fit_all_pairs
 
     low, high = np.array([0, 0, 1]), np.array([1, 2, 2])
     sums = np.array([[30.0, 12.0, 60.0], [20.0, 9.0, 50.0], [14.0, 13.0, 80.0]])
@@ -98,7 +98,7 @@ def test_all_pairs_is_the_largest_likelihood():
         method="Nelder-Mead",
         options={"maxiter": 20_000, "xatol": 1e-9, "fatol": 1e-12},
     )
-    np.testing.assert_allclose(all_pairs(low, high, sums, 3), np.exp([0, *best.x[:2]]), rtol=1e-5)
+    np.testing.assert_allclose(fit_all_pairs(low, high, sums, 3), np.exp([0, *best.x[:2]]), rtol=1e-5)
 
 
 def counted(rows):

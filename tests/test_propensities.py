@@ -176,18 +176,6 @@ def test_saved_and_loaded(tmp_path):
         Propensities.load(tmp_path / "wrong.json")
 
 
-def test_plot_shows_values_and_intervals():
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    ax = CURVE.plot(figure.subplots(), label="harvested")
-    (drawn,) = ax.containers
-    np.testing.assert_array_equal(drawn[0].get_ydata(), CURVE.values)
-    (bars,) = drawn[2]
-    np.testing.assert_allclose(bars.get_segments()[1][:, 1], [0.4, 0.6])
-    assert ax.get_legend_handles_labels()[1] == ["harvested"]
-    named = Propensities([0.5, 1.0], names=("a$", "b")).plot(figure.add_subplot())
-    assert [tick.get_text() for tick in named.get_xticklabels()] == [r"a\$", "b"]
-
-
 def test_texts_of_objectives_and_measures_name_a_saved_curve(tmp_path):
     curve, path = Propensities([1, 0.5, 0.3]), tmp_path / "curve.json"
     curve.save(path)

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from lambdaboost._threads import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED
-from lambdaboost.evaluation.rankings import ranked, ranking
+from lambdaboost.evaluation.rankings import ranking, sort_by_score
 
 SIZES = [1, 2, 3, 4, 5, 16, LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 100, 1000, 3000]
 
@@ -57,6 +57,6 @@ def test_short_lists_beside_long_ones_rank_as_alone(kind, n_queries, threads):
     scores = [SCORES[kind](rng, n) for n in sizes]
     q = Queries(np.zeros(sizes.sum()), sizes)
     with using(threads):
-        found = ranked(np.arange(q.n_documents, dtype=float), np.concatenate(scores), q)
+        found = sort_by_score(np.arange(q.n_documents, dtype=float), np.concatenate(scores), q)
     expected = [start + definition(s) for start, s in zip(q.offsets, scores, strict=False)]
     assert_array_equal(found, np.concatenate(expected))

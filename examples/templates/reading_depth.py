@@ -12,7 +12,7 @@ from lambdaboost._checks import check_number
 from lambdaboost._jit import kernel, no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.binary import Binary
-from lambdaboost.evaluation.rankings import over_rankings, retrieved
+from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 
 class ReadingDepth(Binary):
@@ -47,7 +47,9 @@ class ReadingDepth(Binary):
             raise ValueError(f"persistence is {self.persistence!r}: give a chance above 0 and below 1")
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        grades = retrieved(q.relevance, scores, np.nan)  # a document that was not retrieved gains nothing
+        grades = mask_not_retrieved(
+            q.relevance, scores, np.nan
+        )  # a document that was not retrieved gains nothing
         threshold, n = np.float32(self.threshold), self.n_relevant(q)
         return over_rankings(_queries, grades, scores, q, None, threshold, self.persistence, n)
 

@@ -5,7 +5,7 @@ Each function draws on `ax`, or on a new figure, and returns the Axes. Records a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -20,34 +20,18 @@ from lambdaboost.objectives.schedules import Schedule, weight_at
 
 ROUND = "Boosting round"
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
-# By the prefix of the columns: a column in the legend, the axis, and the caption.
+# By the prefix of the columns: a column in the legend, and the axis; figures 2, 3a, 3b and 4 of the 2011 paper.
 RECORDED = {
-    "agreement of ": (
-        "agreement of {}",
-        "Documents whose λ agree (%)",
-        "Share of documents whose λ agree, by round (2011 paper, fig. 2).",
-    ),
-    "share_": (
-        "partners of grade {}",
-        "λ of highly relevant documents (%)",
-        "Share of the λ of highly relevant documents by grade of the partner (fig. 3a).",
-    ),
-    "top_": (
-        "grade {}",
-        "Documents in the top ranks (%)",
-        "Grades of the documents in the top ranks, by round (fig. 3b).",
-    ),
-    "changed_": (
-        "{} ranks",
-        "Ranks changed in a round (%)",
-        "Ranks that hold a different document after a round, at the top and in all (fig. 4).",
-    ),
+    "agreement of ": ("agreement of {}", "Documents whose λ agree (%)"),
+    "share_": ("partners of grade {}", "λ of highly relevant documents (%)"),
+    "top_": ("grade {}", "Documents in the top ranks (%)"),
+    "changed_": ("{} ranks", "Ranks changed in a round (%)"),
 }
 
 
 def plot_recorded(prefix: str, recorded: pd.DataFrame, ax: Any = None) -> Any:
     """The recorded columns that start with a prefix of `RECORDED` over the rounds, in percent."""
-    label, ylabel, _ = RECORDED[prefix]
+    label, ylabel = RECORDED[prefix]
     columns = [name for name in recorded.columns if name.startswith(prefix)]
     # Grades that no document has, such as 2 to 4 among 0, 1 and 5, would fill the legend.
     columns = [name for name in columns if recorded[name].fillna(0).any()] or columns
@@ -62,15 +46,6 @@ plot_agreement = partial(plot_recorded, "agreement of ")
 plot_lambda_shares = partial(plot_recorded, "share_")
 plot_top_grades = partial(plot_recorded, "top_")
 plot_rank_changes = partial(plot_recorded, "changed_")
-
-
-def pictures(recorded: pd.DataFrame, of: str) -> dict[str, Callable[[Any], Any]]:
-    """For `lambdaboost.report`, as ``diagnostics=pictures(frame, name)``: captions and functions that draw."""
-    return {
-        f"{of}: {caption}": partial(plot_recorded, prefix, recorded)
-        for prefix, (*_, caption) in RECORDED.items()
-        if any(name.startswith(prefix) for name in recorded.columns)
-    }
 
 
 def plot_cost_derivatives(objectives: Mapping[str, Any], ax: Any = None) -> Any:

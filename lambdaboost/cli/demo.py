@@ -76,8 +76,7 @@ def demo(
         run={"Data": f"a synthetic search log (seed {seed}): its test part", "Rounds": rounds} | settings,
         title=f"lambdaboost demo, {engine}",
     )
-    header, by_system = comparison.cells()
-    cells = [list(row) for row in zip(header, *by_system, strict=True)]
+    cells = [[measure, *of_systems] for measure, of_systems in comparison.means_table.items()]
     cells += [[what, *(one[what] for one in settings.values())] for what in ("learning rate", "seconds")]
     print_table(["measure", *cells[0][1:]], cells[1:])
     sizes = " / ".join(str(part.queries.n_queries) for part in (train, valid, test))

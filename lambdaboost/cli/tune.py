@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from lambdaboost._files import replacing
 from lambdaboost.cli import options as of
 from lambdaboost.cli.console import ERR, StoppedButWrote, note
 from lambdaboost.cli.measuring import check_labels
 from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
 from lambdaboost.cli.train import data_facts, read_parts
-from lambdaboost.datasets import Columns
 from lambdaboost.evaluation import NDCG
 from lambdaboost.native import read_objective
 from lambdaboost.saving import sidecar_path
@@ -23,9 +20,9 @@ from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search
 
 Split = StrEnum("Split", ["folds", "given"])
-OUT = "Model file to write, with MODEL.json, and MODEL.py, which trains it again."
+OUT = "Model file to write, with MODEL.json, which describes it."
 SPLIT = "Cross-validate all queries, or measure on --valid; default: folds without --valid or below 10,000 queries."
-KEEP = "Of two measures, raise the second as far as the first is proven to lose less, such as 0.005."
+KEEP = "With two measures: the tolerated loss of the first, such as 0.005, while the second is raised."
 OBJECTIVE = Option(
     metavar="OBJECTIVE",
     parser=of.parsed_by(read_objective),
@@ -76,8 +73,7 @@ def tune(
 
     Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --out model.txt
     """
-    script = out.with_name(f"{out.name}.py")
-    check_outputs(overwrite, [train, valid, study], out=[out, sidecar_path(out), script])
+    check_outputs(overwrite, [train, valid, study], out=[out, sidecar_path(out)])
     if study is not None:
         check_outputs(True, [train, valid], study=[study])  # which may exist, to be resumed
     named: Any = engine or engine_of_suffix(out)
@@ -93,10 +89,8 @@ def tune(
 
     def write(tuned: Tuned) -> None:
         tuned.save(out, about={**columns.record(), "data": data_facts(paths, parts), "seed": seed})
-        with replacing(script) as file:
-            file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
         print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
-        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script} trains it again")
+        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds")
 
     try:
         tuned = search(
@@ -109,13 +103,3 @@ def tune(
         write(stopped.finish())
         raise StoppedButWrote from None
     write(tuned)
-
-
-def reading_of(paths: Mapping[str, Path | None], columns: Columns) -> str:
-    """Python that reads the files as the command read them."""
-    lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items() if path is not None]
-    both = "Collection.concat([train.without_ids(), valid.without_ids()])"
-    return (
-        "from lambdaboost.datasets import Collection, Columns\n\n"
-        f"columns = {columns!r}\n{''.join(lines)}data = {both if len(lines) > 1 else 'train'}\n"
-    )

@@ -4,9 +4,9 @@ This layer imports `lambdaboost.datasets` only; objectives and measures import i
 """
 
 from lambdaboost.clicks.click_log import ClickLog, Counts, Sessions
-from lambdaboost.clicks.expectation_maximization import regression_em
 from lambdaboost.clicks.harvesting import intervention_harvesting
 from lambdaboost.clicks.propensities import AffineBias, Propensities
+from lambdaboost.clicks.regression_em import regression_em
 from lambdaboost.clicks.simulation import simulate
 from lambdaboost.clicks.trust_bias import trust_harvesting
 from lambdaboost.datasets.click_models import Cascade, PositionBased, TrustBias

@@ -27,7 +27,9 @@ def warn_left_out(known: NDArray[np.bool_], counts: Counts, remedy: str = "") ->
         warn(f"{which}: left out, since the log does not determine the propensity{remedy}")
 
 
-def resampled(estimate: Callable[[Floats], Floats], n_queries: int, intervals: int) -> tuple[Floats, Floats]:
+def bootstrap_queries(
+    estimate: Callable[[Floats], Floats], n_queries: int, intervals: int
+) -> tuple[Floats, Floats]:
     """What an estimator finds, (n,), and what it finds on resampled queries, (intervals, n).
 
     Queries are drawn as a whole, since the rows of one share their documents. `estimate` maps how often each query
@@ -55,7 +57,7 @@ def curve_with_intervals(
     Curves are relative to the best position of the estimate, whose interval is therefore the point 1. Positions that
     the estimator or many resamples leave undetermined are None; a warning names them.
     """
-    found, estimates = resampled(estimate, counts.n_queries, intervals)
+    found, estimates = bootstrap_queries(estimate, counts.n_queries, intervals)
     known = np.isfinite(found) & (found > 0)
     if known.sum() < min(found.size, 2):
         raise ValueError(

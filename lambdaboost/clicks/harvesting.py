@@ -29,8 +29,8 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
     the curve p and the mean relevance r_kk' of each set maximize the likelihood (the paper's all-pairs estimator)
     Σ_{k<k'} w_kk' [ĉ_k log p_k r_kk' + (1 − ĉ_k) log(1 − p_k r_kk') + the same for k'].
 
-    The curve is that of the positions which clicks in these sets connect, of several such parts that with most clicks.
-    The others are None; a warning names them, and ``extended()`` fills them. A ValueError if there are none.
+    The curve covers the positions connected by clicks in these sets; of several connected components, the one with most
+    clicks. The others are None; a warning names them, and ``extended()`` fills them. A ValueError if there are none.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
         part = connected_part(low, high, sums, k)
         kept, number = part[low] & part[high], np.cumsum(part) - 1
         curve = np.full(k, np.nan)
-        curve[part] = all_pairs(number[low[kept]], number[high[kept]], sums[kept], int(part.sum()))
+        curve[part] = fit_all_pairs(number[low[kept]], number[high[kept]], sums[kept], int(part.sum()))
         return curve
 
     return curve_with_intervals(estimate, counts, intervals)
@@ -137,13 +137,13 @@ def connected_part(low: Numbers, high: Numbers, sums: Floats, k: int) -> NDArray
     return np.asarray(part == np.argmax(clicks))
 
 
-def all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
+def fit_all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
     """The curve of the largest likelihood; `sums` are the clicks at both positions and the weight of each pair."""
     kept = (sums[:, 0] + sums[:, 1]) > 0
     low, high, (here, there, weight) = low[kept], high[kept], sums[kept].T
     groups = np.tile(np.arange(low.size), 2)
     clicks = np.concatenate([here, there])
-    return np.exp(largest_likelihood(np.concatenate([low, high]), groups, np.tile(weight, 2), clicks, k))
+    return np.exp(maximize_likelihood(np.concatenate([low, high]), groups, np.tile(weight, 2), clicks, k))
 
 
 def newton(
@@ -176,7 +176,7 @@ def newton(
     return a, moved
 
 
-def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks: Floats, k: int) -> Floats:
+def maximize_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks: Floats, k: int) -> Floats:
     """The log of the curve p of k positions that maximizes Σ c log(p_k r_g) + (n − c) log(1 − p_k r_g) over p and r.
 
     Log r is eliminated: the gradient is that of the likelihood at the best r. The likelihood is concave in (log p,

@@ -58,7 +58,7 @@ class Propensities(Value):
     def __post_init__(self) -> None:
         for field in ("values", "low", "high"):
             if (given := getattr(self, field)) is not None:
-                object.__setattr__(self, field, optional_numbers(field, given))
+                object.__setattr__(self, field, floats_or_none(field, given))
         n = len(self.values)
         if set(self.values) <= {None}:
             raise ValueError("values has no propensity: give one for each position, None where unknown")
@@ -197,26 +197,6 @@ class Propensities(Value):
             )
         return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
 
-    def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw the curve on matplotlib Axes, by default new ones, which it returns; `line` is for ``Axes.errorbar``."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
-        x = np.arange(1, len(self) + 1)
-        value, low, high = (np.array(c or self.values, float) for c in (self.values, self.low, self.high))
-        # Percentiles may lie on one side of the value; such an end is drawn at the value.
-        error = None if self.low is None else np.maximum([value - low, high - value], 0)
-        ax.errorbar(x, value, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
-        ax.set_xlabel("Position")
-        ax.set_ylabel("Propensity, relative to the best position")
-        ax.set_ylim(bottom=0)
-        names = None if self.names is None else [name.replace("$", r"\$") for name in self.names]
-        ax.set_xticks(x if len(self) <= 20 or names else x[:: math.ceil(len(self) / 10)], names)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(alpha=0.25)
-        return ax
-
 
 class AffineBias(Value):
     """P(click | document at k) = α_k r + β_k, with r the probability that the document is clicked at position 1.
@@ -251,7 +231,7 @@ class AffineBias(Value):
 
     def __post_init__(self) -> None:
         for field in ("alpha", "beta"):
-            object.__setattr__(self, field, optional_numbers(field, getattr(self, field)))
+            object.__setattr__(self, field, floats_or_none(field, getattr(self, field)))
         if [b is not None and math.isfinite(b) for b in self.beta] != [a is not None for a in self.alpha]:
             raise ValueError("beta must be finite numbers, one for each position as in alpha")
         if not all(a is None or 0 < a < math.inf for a in self.alpha):
@@ -273,7 +253,7 @@ class AffineBias(Value):
 CURVES: dict[str, Any] = {"Propensities": Propensities, "Propensities.load": Propensities.load}
 
 
-def optional_numbers(field: str, given: Any) -> tuple[float | None, ...]:
+def floats_or_none(field: str, given: Any) -> tuple[float | None, ...]:
     """A field as floats, from any sequence or array of numbers; None and masked values stay None."""
     found = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):

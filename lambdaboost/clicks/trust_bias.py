@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.clicks.click_log import ClickLog, Counts
-from lambdaboost.clicks.curves import Floats, resampled, warn_left_out
+from lambdaboost.clicks.curves import Floats, bootstrap_queries, warn_left_out
 from lambdaboost.clicks.harvesting import InterventionPairs, connected_part
 from lambdaboost.clicks.propensities import AffineBias
 
@@ -24,8 +24,8 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     so rankers may depend on it. Clicks leave r free up to a factor and a shift; here the first position has α = 1 and
     β = 0, which changes the order of no documents.
 
-    Both are those of the positions which such documents connect, of several such parts that with most impressions. The
-    others are None; a warning names them.
+    Both cover the positions connected by such documents; of several connected components, the one with most
+    impressions. The others are None; a warning names them.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def trust_harvesting(log: ClickLog) -> AffineBias:
     def estimate(times: Floats) -> Floats:
         return _least_squares(low, high, np.asarray(moments.T @ times).reshape(-1, 6)[kept], n)
 
-    found, estimates = resampled(estimate, counts.n_queries, RESAMPLES if counts.n_queries > 1 else 0)
+    found, estimates = bootstrap_queries(estimate, counts.n_queries, RESAMPLES if counts.n_queries > 1 else 0)
     solved = np.isfinite(estimates).all(axis=1)
     if not np.isfinite(found).all() or solved.sum() < len(estimates) / 2:
         raise ValueError(

@@ -11,7 +11,7 @@ if __name__ != "lambdaboost.evaluation":
 from lambdaboost.evaluation.binary import AUC, MAP, MRR, WTA, BPref, Precision, Recall
 from lambdaboost.evaluation.click_dcg import ClickDCG
 from lambdaboost.evaluation.cndcg import CNDCG
-from lambdaboost.evaluation.comparison import Comparison, Difference, compare, compare_values, non_dominated
+from lambdaboost.evaluation.comparison import Comparison, Difference, compare, compare_values
 from lambdaboost.evaluation.correlations import KendallTau, PairAccuracy, Pearson, Spearman
 from lambdaboost.evaluation.err import ERR
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -51,7 +51,6 @@ __all__ = [
     "compare",
     "compare_values",
     "from_runs",
-    "non_dominated",
     "parse",
     "read_trec_qrels",
     "read_trec_run",

@@ -13,7 +13,7 @@ from lambdaboost._jit import inlined_strict_fp, no_refcount
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
-PATIENCE = 8  # moves per document, after which clustered scores are dealt without outliers, then sorted by comparison
+MOVES_PER_DOCUMENT = 8  # then clustered scores are dealt without outliers, and at last sorted by comparison
 WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
@@ -41,8 +41,8 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):
             best, worst = _range_without_outliers(scores, ranked)
         if not 1 / WIDEST < best - worst < WIDEST:
             return False
-        _deal(scores, best, (BUCKETS * n - 1) / (best - worst), order, ranked, bucket_of, next_in)
-        if _moved_up(order, ranked, PATIENCE * n):
+        _fill_buckets(scores, best, (BUCKETS * n - 1) / (best - worst), order, ranked, bucket_of, next_in)
+        if _insertion_sort(order, ranked, MOVES_PER_DOCUMENT * n):
             return True
     return False
 
@@ -97,7 +97,7 @@ def _bucket(score, best, buckets_per_score, last):
 
 
 @no_refcount
-def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
+def _fill_buckets(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
     """Write the documents by bucket, best first; inside a bucket by index."""
     n = scores.size
     last = np.float64(BUCKETS * n - 1)
@@ -117,7 +117,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
 
 
 @no_refcount
-def _moved_up(order, ranked, moves):
+def _insertion_sort(order, ranked, moves):
     """Stable insertion sort; False if it takes more than `moves` moves."""
     for r in range(1, order.size):
         score = ranked[r]

@@ -12,7 +12,7 @@ from lambdaboost._checks import check_number, check_whole
 from lambdaboost._jit import kernel, no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff, Measure
-from lambdaboost.evaluation.rankings import longest, over_rankings, retrieved
+from lambdaboost.evaluation.rankings import longest, mask_not_retrieved, over_rankings
 
 
 class Binary(Measure, registered=False):
@@ -36,19 +36,12 @@ class Binary(Measure, registered=False):
 
     def n_relevant(self, q: Queries) -> NDArray[np.int64]:
         """The number of relevant documents of each query, int64 (n_queries,); cached in `q`."""
-        return self._counted("n relevant", np.greater_equal, q)
+        return q.memo(("n relevant", self.threshold), lambda: _count(self.relevant(q) > 0, q))
 
     def n_others(self, q: Queries) -> NDArray[np.int64]:
         """The number of other documents with a grade of each query, int64 (n_queries,); cached in `q`."""
-        return self._counted("n others", np.less, q)
-
-    def _counted(self, key: str, compare: np.ufunc, q: Queries) -> NDArray[np.int64]:
-        """The number of documents of each query whose grade compares so with the threshold."""
-        at_least, starts = np.float32(self.threshold), q.offsets[:-1]
-        return q.memo(
-            (key, self.threshold),
-            lambda: np.add.reduceat(compare(q.relevance, at_least), starts, dtype=np.int64),
-        )
+        below = np.float32(self.threshold)
+        return q.memo(("n others", self.threshold), lambda: _count(q.relevance < below, q))
 
     def _over_rankings(
         self, function: Callable[..., None], scores: NDArray[np.float64], q: Queries, k: int | None = None
@@ -57,10 +50,14 @@ class Binary(Measure, registered=False):
 
         The grades are in rank order, and undefined past rank k. NaN where no document is relevant.
         """
-        grades = retrieved(q.relevance, scores, np.nan)
+        grades = mask_not_retrieved(q.relevance, scores, np.nan)
         threshold, n, others = np.float32(self.threshold), self.n_relevant(q), self.n_others(q)
         values = over_rankings(function, grades, scores, q, k, threshold, n, others)
         return np.where(n > 0, values, np.nan)
+
+
+def _count(counted: NDArray[np.bool_], q: Queries) -> NDArray[np.int64]:
+    return np.add.reduceat(counted, q.offsets[:-1], dtype=np.int64)
 
 
 class AtRank(Binary, AtCutoff, registered=False):

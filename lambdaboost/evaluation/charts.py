@@ -1,10 +1,8 @@
-"""Charts of systems by matplotlib, which is imported where one is drawn, and their SVG for a page."""
+"""Charts of systems by matplotlib, which is imported where one is drawn, as SVG."""
 
 from __future__ import annotations
 
-import html
 import io
-import re
 import textwrap
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._words import plain
-from lambdaboost.evaluation.comparison import Comparison, non_dominated
-
-# Draws on matplotlib Axes.
-Draw = Callable[[Any], Any]
+from lambdaboost.evaluation.comparison import Comparison
 
 # Okabe and Ito's colours; curves differ in their dashes as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -26,8 +21,6 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT, LINE = 5.0, 3.0, 0.19  # inches; the text stays readable on a phone with 390 pixels
 BARS = 250  # with more queries, evenly spaced ones are drawn
-# Black and blue become colours of the page, which differ in the dark theme; see report.html.
-ON_PAGE = {"#000000": "currentColor", "#0072b2": "var(--blue)"}
 
 
 def has_matplotlib() -> bool:
@@ -72,18 +65,20 @@ def draw_curves(axes: Any, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], x:
 
 
 def draw_intervals(
-    axes: Any, points: Mapping[str, ArrayLike], rows: Sequence[str], x: str, first: int = 0
+    axes: Any, points: Mapping[str, ArrayLike], rows: Sequence[str], x: str, zero: bool = False
 ) -> None:
     """Draw points with intervals, each system's (value, low, high) by row; infinite ends are left out.
 
-    `first` is the number of the first system, which has the colour and marker of that number.
+    With a line at `zero`, for differences from the first system, the colours begin with that of the second.
     """
     label_axes(axes, x, "")
+    if zero:
+        axes.axvline(0, color="black", linewidth=0.8)
     for at, (name, of_rows) in enumerate(points.items()):
         middle, low, high = np.transpose(of_rows)
         y = np.arange(len(rows)) + 0.6 * ((at + 0.5) / len(points) - 0.5)
         reach = np.where(np.isfinite([low, high]), np.abs([middle - low, high - middle]), 0.0)
-        style = line_style(first + at) | {"linestyle": "none"}
+        style = line_style(at + zero) | {"linestyle": "none"}
         axes.errorbar(middle, y, xerr=reach, label=escape_label(name), **style)
     axes.set_yticks(range(len(rows)), [textwrap.fill(escape_label(row), 20) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -106,65 +101,52 @@ def draw_front(axes: Any, comparison: Comparison, across: str, up: str) -> None:
 
     Bars are the 95% intervals of the differences from the baseline.
     """
-    points = []
+    means = []
     for at, system in enumerate(comparison.systems):
         both = [comparison[system, measure] for measure in (across, up)]
         mean, difference, low, high = 100 * np.array([[d.mean, d.difference, d.low, d.high] for d in both]).T
-        points.append(mean)
+        means.append(mean)
         reach = np.nan_to_num([difference - low, high - difference], nan=0.0, posinf=0.0)
         style = line_style(at) | {"linestyle": "none", "markersize": 7, "elinewidth": 1}
         bars = {"xerr": reach[:, :1], "yerr": reach[:, 1:]}
         axes.errorbar(mean[:1], mean[1:], label=escape_label(system), zorder=2, **bars, **style)
-    front = np.array(points)[non_dominated(points)]
-    axes.plot(*front[np.lexsort(front.T[::-1])].T, color="#999999", zorder=1)
+    axes.plot(*pareto_front(np.array(means)).T, color="#999999", zorder=1)
     label_axes(axes, f"Mean {escape_label(across)} × 100", f"Mean {escape_label(up)} × 100")
 
 
-def render_svg(draw: Draw, alt: str) -> str:
-    """The SVG element that `draw` draws, for a page, with `alt` as its description."""
+def pareto_front(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The points, (n, 2), than which no other is as high in both columns and higher in one, from left to right.
+
+    >>> pareto_front(np.array([[2, 1], [1, 1], [0, 3]])).tolist()
+    [[0, 3], [2, 1]]
+    """
+    beaten = [((points >= one).all(axis=1) & (points > one).any(axis=1)).any() for one in points]
+    front = points[~np.array(beaten)]
+    return front[np.lexsort(front.T[::-1])]
+
+
+def render_svg(draw: Callable[[Any], None]) -> bytes:
+    """The SVG of what a function draws on matplotlib Axes, with a legend below them."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     settings = {
-        "svg.fonttype": "none",  # keep text as text: smaller, and searchable
-        "svg.hashsalt": alt,  # reproducible ids, unique on the page
+        "svg.fonttype": "none",  # keep text as text: smaller
+        "svg.hashsalt": "lambdaboost",  # reproducible ids
         "font.sans-serif": ["DejaVu Sans"],
         "font.size": 9.5,
         "legend.fontsize": 9,
     }
-    file = io.StringIO()
+    file = io.BytesIO()
     with rc_context(settings), warnings.catch_warnings():
         # The browser draws glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.subplots()
         draw(axes)
-        _move_legend_below(figure, axes)
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", metadata=nothing, transparent=True)
-    return _inline_svg(file.getvalue(), alt)
-
-
-def _move_legend_below(figure: Any, axes: Any) -> None:
-    """Put the legend below the axes, where it covers no curve."""
-    handles, names = axes.get_legend_handles_labels()
-    if axes.get_legend() is not None:
-        axes.get_legend().remove()
-    if handles:
-        names = [textwrap.fill(name, 58) for name in names]
-        lines = sum(name.count("\n") + 1 for name in names)
-        figure.set_figheight(figure.get_figheight() + LINE * lines)
-        figure.legend(handles, names, loc="outside lower left", frameon=False, borderaxespad=0.2)
-
-
-def _inline_svg(svg: str, alt: str) -> str:
-    """Remove what does not belong inside a page: prolog, styles, sizes and ids of groups; shorten coordinates."""
-    head, rest = svg[svg.index("<svg") :].split(">", 1)
-    box = re.findall(r'viewBox="[^"]*"', head)[0]
-    rest = re.sub(r'<style .*?</style>|(?<=<g) id="[^"]*"|<!--.*?-->', "", rest, flags=re.DOTALL)
-    for colour, on_page in ON_PAGE.items():
-        rest = re.sub(colour, on_page, rest, flags=re.IGNORECASE)
-    rest = re.sub(
-        r'\bd="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), rest
-    )  # tenths of a point
-    return f'<svg role="img" aria-label="{html.escape(alt)}" {box}>{rest.strip()}'
+        handles, names = axes.get_legend_handles_labels()
+        if handles:
+            figure.set_figheight(figure.get_figheight() + LINE * len(names))
+            figure.legend(handles, names, loc="outside lower left", frameon=False, borderaxespad=0.2)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()

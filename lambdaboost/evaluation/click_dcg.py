@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_number, refuse_labels
+from lambdaboost._checks import check_choice, check_number, refuse_labels
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff, check_source
 from lambdaboost.evaluation.ndcg import dcg
-from lambdaboost.evaluation.rankings import retrieved
+from lambdaboost.evaluation.rankings import mask_not_retrieved
 
-Estimator = Literal["ips", "snips", "dr"]
+Estimator = Literal["ips", "snips"]
 Floats = NDArray[np.float64]
 
 
@@ -32,15 +32,9 @@ class ClickDCG(AtCutoff):
               the DCG of the shown rows with P(click | looked at) as gain
     "snips"   the same, divided by the mean of :math:`\sum_i w_i c_i` over the queries, so that the mean of the measure
               is in [0, 1] (self-normalised; Swaminathan and Joachims 2015)
-    "dr"      :math:`\sum_i [m_i + w_i (c_i - p_i m_i)] D(r_i)` with m the source `model`, a prediction of
-              P(click | looked at) (doubly robust; Dudík, Langford and Li 2011; Oosterhuis 2023); a row that was not
-              shown has gain m
     ========= ========================================================================================================
 
-    Without `clip` and with all rows shown, "dr" equals "ips". With `clip`, the prediction stands in for what clipping
-    removes.
-
-    `empty` where no row was shown, except with "dr"; with "snips", everywhere if there is no click at all.
+    `empty` where no row was shown; with "snips", everywhere if there is no click at all.
 
     Parameters
     ----------
@@ -51,18 +45,15 @@ class ClickDCG(AtCutoff):
         which favours the ranking that was shown.
     clip : float, optional
         The highest weight w, ≥ 1: less variance, at the cost of a bias towards rows shown at the top.
-    estimator : {"ips", "snips", "dr"}
+    estimator : {"ips", "snips"}
         As above.
-    model : str, optional
-        The label source with the predictions m, in [0, 1]; only with "dr", which needs it.
     source : str, default "clicks"
         The label source of the clicks of a row, usually 0 or 1; NaN counts as none.
 
     Raises
     ------
     ValueError
-        If there are no positions, one is past the curve, or a row was clicked but not shown; or if a prediction is
-        missing or above 1.
+        If there are no positions, one is past the curve, or a row was clicked but not shown.
 
     Examples
     --------
@@ -80,7 +71,6 @@ class ClickDCG(AtCutoff):
     propensities: Propensities | None = None
     clip: float | None = None
     estimator: Estimator = "ips"
-    model: str | None = None
     source: str = "clicks"
 
     def __post_init__(self) -> None:
@@ -89,24 +79,11 @@ class ClickDCG(AtCutoff):
             raise TypeError(
                 f"propensities is {self.propensities!r}: give Propensities((1.0, 0.5, …)), one value for each position"
             )
-        if self.estimator not in get_args(Estimator):
-            raise ValueError(f"estimator is {self.estimator!r}: give one of {', '.join(get_args(Estimator))}")
-        if (self.model is None) == (self.estimator == "dr"):
-            raise ValueError(
-                f"model is {self.model!r} with estimator={self.estimator!r}: estimator='dr' needs the label source of "
-                "predicted click rates, the others take none"
-            )
+        check_choice("estimator", self.estimator, Estimator)
         self._set(source=check_source(self.source))
-        if self.model is not None:
-            self._set(model=check_source(self.model))
         if self.clip is not None:
             remedy = "give the highest weight of a click, a number ≥ 1, or None"
             self._set(clip=check_number("clip", self.clip, 1, remedy=remedy))
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources of clicks and of predictions."""
-        return (self.source,) if self.model is None else (self.source, self.model)
 
     @property
     def reads_positions(self) -> bool:
@@ -115,7 +92,7 @@ class ClickDCG(AtCutoff):
 
     def _per_query(self, scores: Floats, q: Queries) -> Floats:
         gains, counted = self._gains(q)
-        values = dcg(scores, retrieved(gains, scores, 0.0), q, self.k)
+        values = dcg(scores, mask_not_retrieved(gains, scores, 0.0), q, self.k)
         return np.where(counted, values, np.nan)
 
     def _gains(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
@@ -133,11 +110,6 @@ class ClickDCG(AtCutoff):
         p = np.where(shown, p, 1.0)
         weight = np.where(shown, np.minimum(1 / p, np.inf if self.clip is None else self.clip), 0.0)
         some_shown = np.logical_or.reduceat(shown, q.offsets[:-1])
-        if self.model is not None:
-            predicted = q.source(self.model).astype(np.float64)
-            remedy = "predictions are probabilities of a click, in [0, 1]"
-            refuse_labels(self.model, predicted, ~(predicted <= 1), remedy)
-            return predicted + weight * (clicks - p * predicted), np.ones(q.n_queries, dtype=np.bool_)
         gains = weight * clicks
         if self.estimator == "ips":
             return gains, some_shown

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import html
-import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -29,9 +27,7 @@ from lambdaboost.evaluation.significance import (
 
 HOLM = "p after Holm"
 COLUMNS = ("system", "measure", "mean", "difference", "low", "high", "p", HOLM)
-LONGEST, LONGEST_CAPTION = 120, 4_000  # characters of a cell and of a caption
-# An escape, a cell's border, emphasis, code, a link, a tag.
-MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|<(?=\S)")
+LONGEST = 120  # characters of a cell
 
 
 class Difference(NamedTuple):
@@ -65,12 +61,6 @@ class Difference(NamedTuple):
         """▲ if significantly better than the baseline, ▼ if worse, else empty."""
         return mark(self.difference, self.p_holm)
 
-    def interval_text(self) -> str:
-        """The 95% interval in words, times 100."""
-        if not np.isfinite(self.high - self.low):
-            return "too few queries for an interval"
-        return f"{100 * self.low:+.2f} to {100 * self.high:+.2f}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -96,11 +86,6 @@ class Comparison:
         return tuple(dict.fromkeys(self.frame["system"]))
 
     @property
-    def baseline(self) -> str:
-        """The name of the baseline."""
-        return self.systems[0]
-
-    @property
     def measures(self) -> tuple[str, ...]:
         """The names of the measures."""
         return tuple(dict.fromkeys(self.frame["measure"]))
@@ -114,8 +99,10 @@ class Comparison:
 
     @property
     def caption(self) -> str:
-        """What the table shows."""
-        return f"{self.means_over} {LEGEND} than {plain(self.baseline)} ({self.criterion})."
+        """What `means_table` shows."""
+        if len(self.systems) == 1:
+            return self.means_over
+        return f"{self.means_over} {LEGEND} than {plain(self.systems[0])} ({self.criterion})."
 
     def __getitem__(self, key: tuple[str, Measure | str]) -> Difference:
         """The row of a system and a measure."""
@@ -127,39 +114,53 @@ class Comparison:
             )
         return Difference(*found.to_numpy().tolist()[0])
 
-    def cells(self) -> tuple[Sequence[str], list[list[str]]]:
-        """A header and the means times 100 with their marks, a row for each system."""
-        rows = [
-            [system, *(_marked(self[system, measure]) for measure in self.measures)]
-            for system in self.systems
-        ]
-        return ["System", *self.measures], rows
-
-    def differences(self) -> tuple[Sequence[str], list[list[str]]]:
-        """A header and the differences times 100 with intervals and p-values, a row for each system and measure."""
+    @property
+    def means_table(self) -> Any:
+        """The means times 100 with their marks: a pandas frame of texts, a row for each system."""
         rows = []
-        for d in itertools.starmap(Difference, self.frame.itertuples(index=False, name=None)):
-            if d.system != self.baseline:
-                difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
-                rows.append(
-                    [d.system, d.measure, difference, d.interval_text(), f"{d.p:.3g}", f"{d.p_holm:.3g}"]
-                )
-        return ["System", "Measure", "Difference", "95% interval", "p", HOLM], rows
+        for system in self.systems:
+            of_measures = [self[system, measure] for measure in self.measures]
+            rows.append([system, *(f"{d.mark} {100 * d.mean:.2f}".lstrip() for d in of_measures)])
+        return text_frame(["System", *self.measures], rows)
+
+    @property
+    def differences_table(self) -> Any:
+        """The differences times 100 with intervals and p-values: a pandas frame of texts."""
+        rows = []
+        for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
+            ends = f"{100 * d.low:+.2f} to {100 * d.high:+.2f}"
+            known = ends if np.isfinite(d.high - d.low) else "too few queries for an interval"
+            difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
+            rows.append([d.system, d.measure, difference, known, f"{d.p:.3g}", f"{d.p_holm:.3g}"])
+        return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
 
     def __repr__(self) -> str:
-        return f"Comparison({listed(self.systems[1:])} with {quote(self.baseline)})"
-
-    def __str__(self) -> str:
-        """The means as Markdown, in aligned columns."""
-        return f"{_markdown(*self.cells())}\n\n{_literal(self.caption)}"
+        return f"{self.means_table.to_string(index=False)}\n\n{self.caption}"
 
     def _repr_html_(self) -> str:
-        """The means, and the differences to be folded out."""
-        summary = f"Differences from {self.baseline}, times 100, with 95% intervals; p is unadjusted"
+        """The means, with a collapsible table of differences."""
+        summary = f"Differences from {plain(self.systems[0])}, times 100, with 95% intervals; p is unadjusted"
         return (
-            f"{html_table(*self.cells())}\n<p>{html.escape(plain(self.caption, LONGEST_CAPTION))}</p>\n<details>"
-            f"<summary>{html.escape(plain(summary, LONGEST))}</summary>\n{html_table(*self.differences())}\n</details>"
+            f"{html_table(self.means_table)}\n<p>{html.escape(self.caption)}</p>\n<details>"
+            f"<summary>{html.escape(summary)}</summary>\n{html_table(self.differences_table)}\n</details>"
         )
+
+
+def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
+    """A pandas frame of texts, each short and without control characters."""
+    import pandas as pd
+
+    cells = [[cell and plain(cell, LONGEST) for cell in row] for row in (header, *rows)]
+    return pd.DataFrame(cells[1:], columns=cells[0])
+
+
+def html_table(frame: Any, **options: Any) -> str:
+    """A frame of texts as HTML, escaped; `options` are those of ``DataFrame.to_html``."""
+    import pandas as pd
+
+    with pd.option_context("display.max_colwidth", None):
+        table: str = frame.to_html(index=False, border=0, **options)
+    return table
 
 
 def compare(
@@ -175,7 +176,8 @@ def compare(
     Parameters
     ----------
     scores : mapping of str to array of shape (n_documents,)
-        The scores of each system by its name, the baseline first; −inf for a document that was not retrieved.
+        The scores of each system by its name, the baseline first; −inf for a document that was not retrieved. A lone
+        system has means only.
     queries : Queries
         The queries that all of them rank.
     measures : Measure, str or iterable of them
@@ -193,10 +195,9 @@ def compare(
     >>> scores = {"LightGBM": [1, 0, 0, 1, 0, 1], "lambdaboost": [1, 0, 1, 0, 0, 1]}
     >>> comparison = compare(scores, q, measures=(NDCG(1), MRR()))
     >>> print(comparison)  # doctest: +NORMALIZE_WHITESPACE
-    | System      | NDCG(k=1) | MRR() |
-    |:------------|----------:|------:|
-    | LightGBM    |     33.33 | 66.67 |
-    | lambdaboost |     66.67 | 83.33 |
+         System NDCG(k=1) MRR()
+       LightGBM     33.33 66.67
+    lambdaboost     66.67 83.33
     <BLANKLINE>
     Means over 3 queries, times 100. ▲ better, ▼ worse than LightGBM (paired t-test, p < 0.05 after Holm's correction
     for 2 comparisons).
@@ -236,23 +237,26 @@ def compare_values(
     import pandas as pd
 
     _check_systems("values", values)
-    columns = _checked_values(values)
+    columns = _check_values(values)
     n = next(iter(columns.values())).shape[1]
     w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
     known = {m: ~np.isnan(of).any(axis=0) & (w > 0) for m, of in columns.items()}
+    if unknown := [m for m, of in known.items() if not of.any()]:
+        raise ValueError(f"{unknown[0]!r} is undefined on every query: there is nothing to compare")
     rows = [
-        [name, repr(m), *_tested(columns[m][[0, at]][:, known[m]], w[known[m]], m, at)]
+        [name, repr(m), *_test(of[0, known[m]], of[at, known[m]], w[known[m]], at > 0)]
         for at, name in enumerate(values)
-        for m in columns
+        for m, of in columns.items()
     ]
     frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
-    return Comparison(
-        frame, _means_over({m: int(of.sum()) for m, of in known.items()}, n, bool(np.ptp(w) > 0))
-    )
+    sizes = {int(of.sum()) for of in known.values()}
+    over = " to ".join(str(size) for size in dict.fromkeys((min(sizes), max(sizes))))
+    kind, whole = "Weighted means" if np.ptp(w) > 0 else "Means", "" if sizes == {n} else f" of {n}"
+    return Comparison(frame, f"{kind} over {over}{whole} queries, times 100.")
 
 
 def measure_systems(
@@ -261,7 +265,7 @@ def measure_systems(
     """The value of each query, float64 (n_queries,), by system and measure."""
     if not isinstance(queries, Queries):
         raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
-    _check_systems("scores", scores, least=1)
+    _check_systems("scores", scores)
     values = {}
     for name, given in scores.items():
         with error_context(f"scores of {quote(name)}"):
@@ -270,20 +274,16 @@ def measure_systems(
     return values
 
 
-def _check_systems(what: str, systems: Any, least: int = 2) -> None:
-    if not isinstance(systems, Mapping):
-        raise TypeError(f"{what} is a {type(systems).__name__}: give a dict by the names of systems")
-    for name in systems:
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"{what} has the name {name!r}: give a text, such as 'LightGBM'")
-    if len(systems) < least:
-        names = listed(systems) or "nothing"
-        raise ValueError(
-            f"{what} has {names} only: give a baseline and at least one system to compare with it"
+def _check_systems(what: str, systems: Any) -> None:
+    if not isinstance(systems, Mapping) or not systems:
+        raise TypeError(
+            f"{what} is a {type(systems).__name__}, expected a dict of at least one system by its name"
         )
+    if wrong := [name for name in systems if not isinstance(name, str) or not name]:
+        raise TypeError(f"{what} has the name {wrong[0]!r}: give a text, such as 'LightGBM'")
 
 
-def _checked_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measure, NDArray[np.float64]]:
+def _check_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measure, NDArray[np.float64]]:
     """The values of each measure of the first system, (n_systems, n_queries); others need the same."""
     base, first = next(iter(values.items()))
     if not first:
@@ -300,85 +300,12 @@ def _checked_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measu
     return {measure: np.array(of) for measure, of in found.items()}
 
 
-def _tested(
-    values: NDArray[np.float64], weight: NDArray[np.float64], measure: Measure, at: int
+def _test(
+    baseline: NDArray[np.float64], system: NDArray[np.float64], weight: NDArray[np.float64], differs: bool
 ) -> tuple[float, ...]:
-    """The row of system number `at` from the values of the baseline and its own, (2, n)."""
-    if not weight.size:
-        raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
-    mean = float(np.average(values[1], weights=weight))
-    if at == 0:
+    """The mean of a system, and its difference from the baseline with interval and p-value."""
+    mean = float(np.average(system, weights=weight))
+    if not differs:  # the baseline itself
         return (mean, *[np.nan] * 4)
-    x = values[1] - values[0]
+    x = system - baseline
     return mean, weighted_mean(x, weight).mean, *interval(x, weight), two_sided_p(x, weight)
-
-
-def _means_over(sizes: Mapping[Measure, int], n_queries: int, is_weighted: bool) -> str:
-    """The queries that means are over, from their number for each measure."""
-    kind = "Weighted means" if is_weighted else "Means"
-    if len(set(sizes.values())) == 1:
-        n = next(iter(sizes.values()))
-        return f"{kind} over {n if n == n_queries else f'{n} of {n_queries}'} queries, times 100."
-    over = ", ".join(f"{n} for {measure!r}" for measure, n in sizes.items())
-    return f"{kind} over the queries where a measure is defined ({over}; of {n_queries}), times 100."
-
-
-def _marked(d: Difference) -> str:
-    return f"{d.mark} {100 * d.mean:.2f}".lstrip()
-
-
-def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as HTML, every text short and escaped."""
-    import pandas as pd
-
-    cells = [[cell and plain(cell, LONGEST) for cell in row] for row in (header, *rows)]
-    with pd.option_context("display.max_colwidth", None):
-        table: str = pd.DataFrame(cells[1:], columns=cells[0]).to_html(index=False, border=0)
-    return table
-
-
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as Markdown, its columns aligned: the first left, the others right."""
-    cells = [[_literal(plain(cell, LONGEST)) for cell in row] for row in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    first, *others = widths
-    lines = [" | ".join([row[0].ljust(first), *map(str.rjust, row[1:], others)]) for row in cells]
-    rule = "|".join([f":{'-' * (first + 1)}", *(f"{'-' * (width + 1)}:" for width in others)])
-    head, *body = (f"| {line} |" for line in lines)
-    return "\n".join([head, f"|{rule}|", *body])
-
-
-def _literal(text: str) -> str:
-    return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
-
-
-def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
-    r"""Whether each point is on the Pareto front: no other is as good in all measures and better in one.
-
-    .. math:: \nexists\, j:\ \forall k\ p_{jk} \ge p_{ik} \ \wedge\ \exists k\ p_{jk} > p_{ik}
-
-    Equal points are on it together. `points`, (n, m), has one row per system and one column per measure, higher is
-    better; the result is a bool array (n,).
-
-    Raises
-    ------
-    ValueError
-        If `points` is not a table of finite numbers with at least two columns.
-
-    Examples
-    --------
-    >>> non_dominated([[1, 1], [2, 1], [0, 3]])
-    array([False,  True,  True])
-
-    """
-    p = np.asarray(points, dtype=np.float64)
-    if p.ndim != 2 or p.shape[1] < 2:
-        raise ValueError(
-            f"points has shape {p.shape}: give a row for each system, a column for each of two measures"
-        )
-    if (bad := np.flatnonzero(~np.isfinite(p).all(axis=1))).size:
-        raise ValueError(
-            f"points[{bad[0]}] is {p[bad[0]].tolist()}: give finite numbers; leave out such systems"
-        )
-    beaten = [bool(((p >= one).all(axis=1) & (p > one).any(axis=1)).any()) for one in p]
-    return ~np.array(beaten, dtype=np.bool_)

@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure, OfSource
 from lambdaboost.evaluation.pairs import levels, share_of_pairs
-from lambdaboost.evaluation.rankings import ranked
+from lambdaboost.evaluation.rankings import sort_by_score
 
 
 class KendallTau(OfSource):
@@ -203,8 +203,8 @@ def centered_ranks(values: NDArray[np.float64], q: Queries) -> NDArray[np.float6
 
 
 def _rows_by(scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-    """The rows of each query by score; float64, for which `ranked` is compiled already."""
-    return ranked(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
+    """The rows of each query by score; float64, for which `sort_by_score` is compiled already."""
+    return sort_by_score(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
 
 
 @no_refcount

@@ -9,7 +9,7 @@ from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff
-from lambdaboost.evaluation.rankings import over_rankings, retrieved
+from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 
 class ERR(AtCutoff):
@@ -57,7 +57,7 @@ class ERR(AtCutoff):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         satisfaction, best = q.memo((ERR, self.max_grade), lambda: self._satisfaction_and_best(q))
-        values = over_rankings(_errs, retrieved(satisfaction, scores, 0.0), scores, q, self.k)
+        values = over_rankings(_errs, mask_not_retrieved(satisfaction, scores, 0.0), scores, q, self.k)
         return np.where(best > 0, values, np.nan)
 
     def _satisfaction_and_best(self, q: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -36,13 +36,13 @@ class Lanes(NamedTuple):
 
 def in_lanes(q: Queries) -> Lanes:
     """All lists of up to LONGEST_COUNTED documents in batches; cached in `q`."""
-    return q.memo("in lanes", lambda: side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_COUNTED)))
+    return q.memo("in lanes", lambda: pack_lanes(q.sizes, np.flatnonzero(q.sizes <= LONGEST_COUNTED)))
 
 
-def side_by_side(sizes: NDArray[np.int64], short: NDArray[np.int64]) -> Lanes:
+def pack_lanes(sizes: NDArray[np.int64], short: NDArray[np.int64]) -> Lanes:
     """Those queries in batches by length.
 
-    >>> lanes = side_by_side(np.array([3, 70, 1, 2]), np.array([0, 2, 3]))
+    >>> lanes = pack_lanes(np.array([3, 70, 1, 2]), np.array([0, 2, 3]))
     >>> lanes.query[0, :4], lanes.first, lanes.documents
     (array([ 2,  3,  0, -1], dtype=int32), array([0, 3]), array([0, 6]))
     """

@@ -66,14 +66,16 @@ class Measure(Value, ABC, registered=False):
         >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name
         ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain_linear')
         """
-        shown = {
-            f.name: getattr(self, f.name) for f in fields(self) if _differs(getattr(self, f.name), f.default)
-        }
-        cutoff = f"@{shown.pop('k')}" if "k" in shown else ""
-        shown.pop("source", None)
+        given = {of.name: getattr(self, of.name) for of in fields(self)}
+        given = {of.name: given[of.name] for of in fields(self) if repr(given[of.name]) != repr(of.default)}
+        cutoff = f"@{given.pop('k')}" if "k" in given else ""
+        given.pop("source", None)
         ends = [] if self.source == RELEVANCE else [self.source]
-        ends += [f"{name}_{_short(item)}" for name, item in shown.items()]
-        return self.short_name + cutoff + "".join(f"-{_plain(end)}" for end in ends)
+        for name, value in given.items():
+            text = value if isinstance(value, str) else text_of(value)
+            ends.append(f"{name}_{text if len(text) <= 24 else f'{zlib.crc32(text.encode()):08x}'}")
+        plain = (re.sub("[^A-Za-z0-9.]+", "_", end).strip("_") for end in ends)
+        return "-".join([self.short_name + cutoff, *plain])
 
     @property
     def short_name(self) -> str:
@@ -158,20 +160,6 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     total = weight.sum()
     # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
     return float((weight * values).sum() / total) if total > 0 else float("nan")
-
-
-def _differs(value: Any, default: Any) -> bool:
-    return not (value is default or (type(value) is type(default) and value == default))
-
-
-def _short(value: Any) -> str:
-    """The text of a field in a name; of a long one a checksum."""
-    text = value if isinstance(value, str) else text_of(value)
-    return text if len(text) <= 24 else f"{zlib.crc32(text.encode()):08x}"
-
-
-def _plain(text: str) -> str:
-    return re.sub("[^A-Za-z0-9.]+", "_", text).strip("_")
 
 
 class AtCutoff(Measure, registered=False):

@@ -6,8 +6,7 @@ import ast
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lambdaboost._words import quote
@@ -115,83 +114,65 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
 
     """
     if not isinstance(text, str):
-        raise TypeError(
-            f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {quote(repr(text))}"
-        )
-    if len(text) > LONGEST:
-        raise ValueError(
-            f"cannot read {quote(text)}: give the repr of a value, at most {LONGEST:,} characters"
-        )
+        kind = type(text).__name__
+        raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {kind}: {quote(repr(text))}")
     try:
+        if len(text) > LONGEST:
+            raise ValueError(f"more than {LONGEST:,} characters")
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         remedy = "give the repr of a value, or its .text, such as Propensities have"
         raise ValueError(f"cannot read {quote(text)} ({reason}): {remedy}") from None
+
+    def read(node: ast.AST) -> Any:
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return tuple(map(read, items))
+            case ast.Call(
+                func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as number)]
+            ):
+                return float(number)
+            case ast.Name(id=name):
+                return _make(name, known, text)
+            case ast.Call(
+                func=ast.Name() | ast.Attribute(value=ast.Name()) as factory, args=args, keywords=keywords
+            ):
+                if all(k.arg for k in keywords):
+                    named = {str(k.arg): read(k.value) for k in keywords}
+                    return _make(ast.unparse(factory), known, text, *map(read, args), **named)
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            value = ...
+        if not isinstance(value, bool | int | float | str | None):
+            raise ValueError(
+                f"cannot read {quote(ast.unparse(node))} in {quote(text)}: only known values, numbers, strings, "
+                "tuples, True, False, None and float('nan'), as in NDCG(k=10)"
+            )
+        return value
+
     try:
-        return _Reader(text, known).read(tree)
+        return read(tree)
     except RecursionError:
         raise ValueError(f"cannot read {quote(text)}: nested too deeply") from None
 
 
-@dataclass(frozen=True)
-class _Reader:
-    text: str
-    known: Mapping[str, Callable[..., Any]]
-
-    def read(self, node: ast.AST) -> Any:
-        match node:
-            case ast.Constant(value=bool() | int() | float() | str() | None as constant):
-                return constant
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-                return -number
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                return tuple(map(self.read, items))
-            case ast.Call(
-                func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as x)], keywords=[]
-            ):
-                return float(x)
-            case ast.Name(id=name):
-                return self.make(name, [], {})
-            case ast.Call(
-                func=ast.Name() | ast.Attribute(value=ast.Name()) as factory, args=args, keywords=keywords
-            ):
-                if any(k.arg is None for k in keywords):
-                    raise self.refusal(node)
-                named = {str(k.arg): self.read(k.value) for k in keywords}
-                return self.make(ast.unparse(factory), [self.read(arg) for arg in args], named)
-        raise self.refusal(node)
-
-    def make(self, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
-        if name not in self.known:
-            known = ", ".join(sorted(self.known))
-            raise ValueError(
-                f"cannot read {quote(self.text)}: {quote(name)} is unknown{self.meant(name)}; choose among {known}"
-            )
-        try:
-            bound = inspect.signature(self.known[name]).bind(*args, **named)
-        except TypeError as error:
-            raise ValueError(
-                f"cannot read {quote(self.text)}: {error}; the form is {name}{_form(self.known[name])}"
-            ) from None
-        return self.known[name](*bound.args, **bound.kwargs)
-
-    def meant(self, name: str) -> str:
-        """A suggestion of the known name closest to `name`, if one is close."""
-        by_lower = {known.lower(): known for known in self.known}
+def _make(name: str, known: Mapping[str, Callable[..., Any]], text: str, *args: Any, **named: Any) -> Any:
+    """A known value of these arguments."""
+    if name not in known:
+        by_lower = {one.lower(): one for one in known}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1)
-        return f" (did you mean {by_lower[near[0]]}?)" if near else ""
-
-    def refusal(self, node: ast.AST) -> ValueError:
-        part = ast.get_source_segment(self.text.strip(), node) or self.text
-        return ValueError(
-            f"cannot read {quote(part)} in {quote(self.text)}: only known values, numbers, strings, tuples, True, "
-            "False, None and float('nan'), as in NDCG(k=10)"
+        meant = f" (did you mean {by_lower[near[0]]}?)" if near else ""
+        choices = ", ".join(sorted(known))
+        raise ValueError(
+            f"cannot read {quote(text)}: {quote(name)} is unknown{meant}; choose among {choices}"
         )
-
-
-def _form(factory: Callable[..., Any]) -> str:
-    """The signature of `factory`, without annotations."""
-    signature = inspect.signature(factory)
-    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    signature = inspect.signature(known[name])
+    try:
+        signature.bind(*args, **named)
+    except TypeError as error:
+        bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+        form = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+        raise ValueError(f"cannot read {quote(text)}: {error}; the form is {name}{form}") from None
+    return known[name](*args, **named)

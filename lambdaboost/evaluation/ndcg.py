@@ -12,7 +12,7 @@ from lambdaboost._checks import RowError, refuse_labels
 from lambdaboost._jit import kernel, no_refcount
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff
-from lambdaboost.evaluation.rankings import over_rankings, retrieved
+from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
@@ -26,25 +26,25 @@ class DiscountedGain(AtCutoff, registered=False):
 
     def gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of each document, float64 (n_documents,); 0 if its label is missing; cached in `q`."""
-        return q.memo((self._bare(k=None), "gains"), lambda: self._gains(q))
+        return q.memo((self._cache_key(k=None), "gains"), lambda: self._gains(q))
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
         """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
-        return q.memo((self._bare(), "ideal"), lambda: self._ideal(q))
+        return q.memo((self._cache_key(), "ideal"), lambda: self._ideal(q))
 
     def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of each document over its query's ideal DCG@k, float32 (n_documents,) in [0, 1]; cached in `q`.
 
         0 where the ideal is 0. Divided in float64.
         """
-        return q.memo((self._bare(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
+        return q.memo((self._cache_key(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of a document in a swap: its normalised gain; float64 (n_documents,)."""
         ideal = np.repeat(self.ideal(q), q.sizes)
         return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
 
-    def _bare(self, **changes: Any) -> Any:
+    def _cache_key(self, **changes: Any) -> Any:
         """The cache key of gains: parameters that do not affect them are at their defaults."""
         return replace(self, empty=0.0, **changes)
 
@@ -62,7 +62,7 @@ class DiscountedGain(AtCutoff, registered=False):
         return ideal
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        gains = retrieved(self.gains(q), scores, 0.0)
+        gains = mask_not_retrieved(self.gains(q), scores, 0.0)
         actual, ideal = dcg(scores, gains, q, self.k), self.ideal(q)
         return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
 

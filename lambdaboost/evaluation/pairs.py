@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
-from lambdaboost.evaluation.rankings import longest, ranked, ranking
+from lambdaboost.evaluation.rankings import longest, ranking, sort_by_score
 
 
-class Levels(NamedTuple):
+class LabelLevels(NamedTuple):
     """The distinct labels of each query, from the highest."""
 
     of_document: NDArray[np.float64]  # (n_documents,) 1 for the highest label; 0 where it is missing
@@ -25,16 +25,26 @@ class Levels(NamedTuple):
     n_pairs: NDArray[np.float64]  # (n_queries,) the number of pairs of different level
 
 
-def levels(q: Queries, source: str) -> Levels:
+def levels(q: Queries, source: str) -> LabelLevels:
     """The levels of a label source; cached in `q`."""
     return q.memo(("label levels", source), lambda: _levels_of(q.source(source, allow_negative=True), q))
 
 
-def _levels_of(labels: NDArray[np.float32], q: Queries) -> Levels:
-    order = ranking(np.where(np.isnan(labels), -np.inf, labels.astype(np.float64)), q.offsets)
-    found = Levels(np.zeros(q.n_documents), np.zeros(q.n_queries, np.int64), np.zeros(q.n_queries))
-    over_queries(_levels_of_queries, q.offsets, order, labels, found)
-    return found
+def _levels_of(labels: NDArray[np.float32], q: Queries) -> LabelLevels:
+    """By the labels in descending order, the missing ones of a query last."""
+    starts = q.offsets[:-1]
+    key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
+    rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
+    in_order, known = labels[rows], ~np.isnan(labels[rows])
+    begins = known & (in_order != np.roll(in_order, 1))
+    begins[starts] = known[starts]
+    n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
+    level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
+    of_document[rows[known]] = level[known]
+    tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
+    of_pairs = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
+    n_known = np.add.reduceat(known, starts, dtype=np.float64)
+    return LabelLevels(of_document, n, (n_known**2 - of_pairs) / 2)
 
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
@@ -50,31 +60,9 @@ def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArra
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
         level = levels(q, source)
-        in_order = ranked(level.of_document, scores, q)
+        in_order = sort_by_score(level.of_document, scores, q)
         over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
     return wrong
-
-
-@no_refcount
-def _levels_of_query(q, offsets, order, labels, of_document, n_levels, n_pairs):
-    a, b = offsets[q], offsets[q + 1]
-    in_order, here, level_of = order[a:b], labels[a:b], of_document[a:b]
-    level, n, tied, last = 0, 0, 0, np.float32(np.inf)
-    for i in in_order:
-        if np.isnan(here[i]):
-            continue  # stays 0
-        if here[i] < last:
-            level, last, tied = level + 1, here[i], 0
-        level_of[i] = level
-        n_pairs[q] += n - tied
-        n, tied = n + 1, tied + 1
-    n_levels[q] = level
-
-
-@kernel
-def _levels_of_queries(first, last, offsets, order, labels, found):
-    for q in range(first, last):
-        _levels_of_query(q, offsets, order, labels, found.of_document, found.n, found.n_pairs)
 
 
 @no_refcount

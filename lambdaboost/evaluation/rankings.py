@@ -1,6 +1,6 @@
 """`ranking`: the documents of each query by descending score, ties in input order.
 
-`ranked` returns values of the documents in that order, and `over_rankings` passes them to the kernel of a measure.
+`sort_by_score` returns values of the documents in that order, which `over_rankings` passes to the kernel of a measure.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
     return order.astype(np.int64)
 
 
-def ranked(
+def sort_by_score(
     values: NDArray[Any], scores: NDArray[np.float64], q: Queries, k: int | None = None
 ) -> NDArray[Any]:
     """The `values` of the documents in rank order; undefined past the k-th rank of each query.
 
-    >>> ranked(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), Queries([0] * 5, sizes=[3, 2]))
+    >>> sort_by_score(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), Queries([0] * 5, sizes=[3, 2]))
     array([6, 7, 5, 9, 8])
     """
     out = np.empty_like(values)
@@ -74,15 +74,15 @@ def over_rankings(
 ) -> NDArray[np.float64]:
     """One value per query, written to `out` by ``function(first, last, offsets, k, ranked values, *args, out)``."""
     out = np.empty(q.n_queries)
-    in_order = ranked(values, scores, q, k)
+    in_order = sort_by_score(values, scores, q, k)
     over_queries(function, q.offsets, ALL if k is None else k, in_order, *args, out)
     return out
 
 
-def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: float) -> NDArray[Any]:
+def mask_not_retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: float) -> NDArray[Any]:
     """The `values`, with `otherwise` for documents of score −inf, which were not retrieved.
 
-    >>> retrieved(np.array([2.0, 1.0]), np.array([-np.inf, 0.5]), otherwise=0)
+    >>> mask_not_retrieved(np.array([2.0, 1.0]), np.array([-np.inf, 0.5]), otherwise=0)
     array([0., 1.])
     """
     if scores.min() > -np.inf:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import html
-import os
-import platform
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -23,19 +20,22 @@ from lambdaboost._words import counted, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.evaluation import charts
-from lambdaboost.evaluation.charts import Draw
-from lambdaboost.evaluation.comparison import Comparison, compare_values, html_table, measure_systems
+from lambdaboost.evaluation.comparison import (
+    Comparison,
+    compare_values,
+    html_table,
+    measure_systems,
+    text_frame,
+)
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
-from lambdaboost.evaluation.significance import LEVEL, ROUNDING, weighted_mean
+from lambdaboost.evaluation.significance import ROUNDING, interval, paired
 
-# Values by round: a sequence from round 1, or a mapping from rounds to values.
-Curve = Sequence[float] | Mapping[int, float]
-History = Mapping[str, Mapping[str, Curve]]
+# Values of a measure after each round, by data set and measure.
+History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
 LONGEST = 4_000  # characters of a paragraph
-LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy", "lightgbm", "xgboost")
 
 
 def report(
@@ -45,7 +45,6 @@ def report(
     measures: Measure | str | Iterable[Measure | str] | None = None,
     *,
     histories: Mapping[str, History] | None = None,
-    diagnostics: Mapping[str, Draw] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
 ) -> Path:
@@ -54,8 +53,7 @@ def report(
     It shows means and differences with intervals and significance as `compare` finds them, the trade-off between the
     first measures of two label sources, learning curves, the gains and losses of each query, and what was run on which
     data. It needs no other file, script or network. Charts need matplotlib and are left out without it. An existing
-    file is replaced only when the page is complete. The environment variable ``SOURCE_DATE_EPOCH`` sets the date, for
-    reproducible pages.
+    file is replaced only when the page is complete.
 
     Parameters
     ----------
@@ -71,12 +69,9 @@ def report(
         `Spearman` for labels below 0.
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
-        ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
-    diagnostics : mapping of str to callable, optional
-        Further charts: captions, and functions that draw on matplotlib Axes.
+        ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``.
     run : mapping, optional
-        Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``; each nested mapping gets
-        a heading.
+        Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``.
     title : str
         Its title.
 
@@ -104,22 +99,22 @@ def report(
     if chosen is None and isinstance(queries, Queries):
         chosen = default_measures(queries)
     values = measure_systems(scores, queries, chosen or ())
-    curves = _collect_curves(histories or {})
-    comparison = compare_values(values, queries.query_weight) if len(values) > 1 else None
+    comparison = compare_values(values, queries.query_weight)
     firsts = list({m.source: m for m in reversed(chosen or ())}.values())[::-1]  # of each label source
     sections = {
-        "Measures": _measures(values, queries, comparison),
-        "Trade-off": _trade_off(comparison, *firsts) if comparison else "",
-        "Learning curves": _learning_curves(curves),
-        "Diagnostics": "\n".join(_chart(draw, text) for text, draw in (diagnostics or {}).items()),
-        "Gains and losses by query": _gains(values, firsts, queries) if comparison else "",
-        "What was run": _facts(run or {}, queries, chosen or ()),
+        "Measures": _measures_section(values, queries, comparison),
+        "Trade-off": _trade_off_section(comparison, *firsts) if len(values) > 1 else "",
+        "Learning curves": _curves_section(histories or {}),
+        "Gains and losses by query": _gains_section(values, firsts, queries),
+        "What was run": _facts_section(run or {}, queries, chosen or ()),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
     needs = f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
     page = Template(files("lambdaboost.evaluation").joinpath("report.html").read_text("utf-8")).substitute(
         title=_escape(title),
-        lead=_escape(_lead(tuple(values), queries)),
+        lead=_escape(
+            f"{counted(len(values), 'system')} on {counted(queries.n_queries, 'query', 'queries')}."
+        ),
         note="" if charts.has_matplotlib() else needs,
         links="\n".join(f'<li><a href="#section-{at}">{heading}</a></li>' for at, heading in parts),
         body="\n".join(f'<h2 id="section-{at}">{heading}</h2>\n{sections[heading]}' for at, heading in parts),
@@ -136,132 +131,96 @@ def _escape(text: str) -> str:
     return html.escape(plain(text, LONGEST)) if text else ""
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+def _table(frame: Any, caption: str) -> str:
     """A table with its caption below; it scrolls if it is too wide."""
-    text, table = _escape(caption), html_table(header, rows)
+    text = _escape(caption)
     scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{text}">'
-    return f"<figure>\n{scrolled}\n{table}\n</div>\n<figcaption>{text}</figcaption>\n</figure>"
+    return f"<figure>\n{scrolled}\n{html_table(frame)}\n</div>\n<figcaption>{text}</figcaption>\n</figure>"
 
 
-def _chart(draw: Draw, caption: str, alt: str = "") -> str:
-    """A chart, which `alt` describes besides the caption; nothing if matplotlib is missing."""
+def _chart(draw: Callable[[Any], None], caption: str) -> str:
+    """A chart; nothing if matplotlib is missing."""
     if not charts.has_matplotlib():
         return ""
-    svg = charts.render_svg(draw, plain(f"Chart: {caption} {alt}".strip(), LONGEST))
-    return f'<figure class="chart">\n{svg}\n<figcaption>{_escape(caption)}</figcaption>\n</figure>'
-
-
-def _lead(names: tuple[str, ...], q: Queries) -> str:
-    text = f"on {q.n_queries:,} queries, {q.n_documents:,} documents, labelled by {' and '.join(q.labels)}."
-    if len(names) == 1:
-        return f"{names[0]} {text}"
-    others = names[1] if len(names) == 2 else f"{len(names) - 1} systems"
-    return f"{others} against {names[0]} {text}"
+    image, text = b64encode(charts.render_svg(draw)).decode(), _escape(caption)
+    image = f'<img src="data:image/svg+xml;base64,{image}" alt="Chart: {text}">'
+    return f'<figure class="chart">\n{image}\n<figcaption>{text}</figcaption>\n</figure>'
 
 
 # Sections
 
 
-def _measures(values: PerQueryValues, q: Queries, comparison: Comparison | None) -> str:
+def _measures_section(values: PerQueryValues, q: Queries, comparison: Comparison) -> str:
     """The means with their intervals, and the differences from the baseline with theirs."""
-    means: dict[str, list[tuple[float, float, float]]] = {system: [] for system in values}
-    for measure in next(iter(values.values())):
-        of_systems = np.array([of[measure] for of in values.values()])
-        known = ~np.isnan(of_systems).any(axis=0) & (q.query_weight > 0)
-        for system, of_queries in zip(values, of_systems[:, known], strict=True):
-            means[system].append(_mean_with_interval(of_queries, q.query_weight[known]))
-    measures = [repr(measure) for measure in next(iter(values.values()))]
-    draw = partial(charts.draw_intervals, points=means, rows=measures, x="Mean × 100")
-    chart = _chart(draw, "Means with 95% intervals.")
-    if comparison is None:
-        rows = [[system, *(f"{mean:.2f}" for mean, _, _ in of)] for system, of in means.items()]
-        caption = "Means over the queries where a measure is defined, times 100."
-        return _table(["System", *measures], rows, caption) + chart
-    found = {
-        system: [100 * np.array(comparison[system, measure][3:6]) for measure in measures]
-        for system in comparison.systems[1:]
-    }
-
-    def draw_differences(axes: Any) -> None:
-        charts.draw_intervals(axes, found, measures, "Difference × 100", first=1)
-        axes.axvline(0, color="black", linewidth=0.8)
-
-    text = f"Differences of means from {comparison.baseline}, times 100. Intervals and p are unadjusted."
-    tables = _table(*comparison.cells(), comparison.caption), _table(*comparison.differences(), text)
-    paired = f"Differences from {comparison.baseline} with paired 95% intervals, unadjusted."
-    return "\n".join([*tables, chart, _chart(draw_differences, paired)])
+    baseline, *others = comparison.systems
+    measures = list(values[baseline])
+    means = {system: np.empty((len(measures), 3)) for system in values}
+    for at, measure in enumerate(measures):
+        known = ~np.isnan([of[measure] for of in values.values()]).any(axis=0) & (q.query_weight > 0)
+        for system, of in values.items():
+            ends = interval(of[measure][known], q.query_weight[known])
+            means[system][at] = 100 * np.array([comparison[system, measure].mean, *ends])
+    draw = partial(charts.draw_intervals, points=means, rows=comparison.measures, x="Mean × 100")
+    tables, pictures = (
+        _table(comparison.means_table, comparison.caption),
+        _chart(draw, "Means with 95% intervals."),
+    )
+    if others:
+        by_system = {name: [100 * np.array(comparison[name, m][3:6]) for m in measures] for name in others}
+        draw = partial(
+            charts.draw_intervals, points=by_system, rows=comparison.measures, x="Difference × 100", zero=True
+        )
+        caption = f"Differences of means from {baseline}, times 100. Intervals and p are unadjusted."
+        tables += _table(comparison.differences_table, caption)
+        pictures += _chart(draw, f"Differences from {baseline} with paired 95% intervals, unadjusted.")
+    return f"{tables}\n{pictures}"
 
 
-def _mean_with_interval(x: NDArray[np.float64], weight: NDArray[np.float64]) -> tuple[float, float, float]:
-    """The mean and the ends of its 95% interval, times 100; infinite for a single value, NaN without any."""
-    from scipy.special import stdtrit
-
-    if not x.size:
-        return np.nan, np.nan, np.nan
-    mean, error, df = weighted_mean(x, weight)
-    reach = float(stdtrit(df, 1 - LEVEL / 2)) * error
-    return 100 * mean, 100 * (mean - reach), 100 * (mean + reach)
-
-
-def _trade_off(comparison: Comparison, across: Measure, *further: Measure) -> str:
+def _trade_off_section(comparison: Comparison, across: Measure, *further: Measure) -> str:
     """A chart of the first measure against that of each further label source."""
     pieces = []
     for up in further:
-        means = (
-            f"{system} {100 * comparison[system, across].mean:.2f} and {100 * comparison[system, up].mean:.2f}"
-            for system in comparison.systems
-        )
         caption = (
             f"{across!r} against {up!r}; up and right is better. The line joins the Pareto front, systems that no "
-            f"other beats on both. Bars are 95% intervals of the differences from {comparison.baseline}."
+            f"other beats on both. Bars are 95% intervals of the differences from {comparison.systems[0]}."
         )
         draw = partial(charts.draw_front, comparison=comparison, across=repr(across), up=repr(up))
-        pieces.append(_chart(draw, caption, f"{'; '.join(means)}."))
+        pieces.append(_chart(draw, caption))
     return "\n".join(pieces)
 
 
-Curves = dict[str, dict[str, tuple[list[int], NDArray[np.float64]]]]  # of a measure: of systems and data sets
-
-
-def _collect_curves(histories: Mapping[str, History]) -> Curves:
-    """The curves of each measure by system and data set, without empty ones; raises if a history has another form."""
-    found: Curves = {}
+def _curves_section(histories: Mapping[str, History]) -> str:
+    """A chart of each measure; raises if a history has another form."""
+    found: dict[str, dict[str, Any]] = {}  # by measure, and by system and data set
     for system, history in histories.items():
         try:
-            for part, of_part in history.items():
-                for measure, values in of_part.items():
-                    by_round = values if isinstance(values, Mapping) else dict(enumerate(values, start=1))
-                    y = np.array([float(value) for value in by_round.values()])
-                    if y.size:  # XGBoost has some names with the prefix "pre-"
+            for data, of_data in history.items():
+                for measure, values in of_data.items():
+                    curve = np.array([float(value) for value in values])
+                    if curve.size:  # XGBoost has some names with the prefix "pre-"
                         curves = found.setdefault(measure.removeprefix("pre-"), {})
-                        curves[f"{system}, {part}"] = list(by_round), y
+                        curves[f"{system}, {data}"] = np.arange(1, curve.size + 1), curve
         except (AttributeError, TypeError, ValueError):
             raise TypeError(
-                f"histories[{quote(system)}] is {str(history)[:80]}: give the engine's results by system, such as "
+                f"histories[{quote(system)}] is {plain(history)}: give the engine's results by system, such as "
                 "{'graded': {'valid': {'ndcg@3': [0.41, 0.43]}}}"
             ) from None
-    return found
-
-
-def _learning_curves(curves: Curves) -> str:
     pieces = []
-    for measure, lines in curves.items():
-        last = "; ".join(f"{name}: {y[-1]:.4f} after round {x[-1]}" for name, (x, y) in lines.items())
-        y_label = charts.escape_label(measure)
-        draw = partial(charts.draw_curves, curves=lines, x="Boosting round", y=y_label)
-        pieces.append(_chart(draw, f"{measure} by boosting round.", last))
+    for measure, curves in found.items():
+        label = charts.escape_label(measure)
+        draw = partial(charts.draw_curves, curves=curves, x="Boosting round", y=label)
+        pieces.append(_chart(draw, f"{measure} by boosting round."))
     return "\n".join(pieces)
 
 
-def _gains(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
+def _gains_section(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
     """The differences of each query, and the queries with the largest ones."""
     baseline, *others = values
     pieces = []
     for system in others:
         pieces.append(f"<h3>{_escape(system)}</h3>")
         for measure in measures:
-            x = values[system][measure] - values[baseline][measure]
-            x = x[~np.isnan(x) & (q.query_weight > 0)]
+            x, _ = paired(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
                 f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
@@ -271,48 +230,34 @@ def _gains(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> s
             pieces.append(_chart(partial(charts.draw_gains, differences=x, y=y), caption))
         before, after = (values[name][measures[0]] for name in (baseline, system))
         size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
-        rows = [
-            [
-                str(at if q.ids is None else q.ids[at]),
-                str(q.sizes[at]),
-                *(f"{100 * x:.2f}" for x in (before[at], after[at])),
-                f"{100 * (after[at] - before[at]):+.2f}",
-            ]
-            for at in np.argsort(-size, kind="stable")[:10]
-            if size[at] > ROUNDING
-        ]
+        rows = []
+        for at in np.argsort(-size, kind="stable")[:10]:
+            if size[at] > ROUNDING:
+                figures = (
+                    f"{100 * before[at]:.2f}",
+                    f"{100 * after[at]:.2f}",
+                    f"{100 * (after - before)[at]:+.2f}",
+                )
+                rows.append([str(at if q.ids is None else q.ids[at]), str(q.sizes[at]), *figures])
         caption = (
             f"The queries that changed most in {measures[0]!r}, times 100; queries are named by "
             f"{'position, from 0' if q.ids is None else 'id'}."
         )
-        pieces.append(_table(("Query", "Documents", baseline, system, "Difference"), rows, caption))
+        frame = text_frame(["Query", "Documents", baseline, system, "Difference"], rows)
+        pieces.append(_table(frame, caption))
     return "\n".join(pieces)
 
 
-def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
-    """Tables of names and values: the caller's, those of the data, and the software."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # reproducible-builds.org
-    at = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
-    software = {"Written": f"{at:%Y-%m-%d %H:%M} UTC", "Python": platform.python_version()}
-    software |= {name: sys.modules[name].__version__ for name in LIBRARIES if sys.modules.get(name)}
-    loose = {name: value for name, value in run.items() if not isinstance(value, Mapping)}
-    nested = {name: value for name, value in run.items() if isinstance(value, Mapping)}
-    pieces = []
-    for heading, facts in {
-        "": loose,
-        **nested,
-        "Data": dict(_data_facts(q, measures)),
-        "Software": software,
-    }.items():
-        pieces += [f"<h3>{_escape(heading)}</h3>"] if heading else []
-        rows = [
-            f"<tr><th>{_escape(name)}</th><td>{_escape(text)}</td></tr>" for name, text in _flatten(facts)
-        ]
-        pieces += ['<table class="facts">', *rows, "</table>"] if rows else []
-    return "\n".join(pieces)
+def _facts_section(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
+    """A table of names and values: the caller's, a nested one with all names on its path, and those of the data."""
+    import pandas as pd
+
+    (given,) = pd.json_normalize([dict(run)], sep=" · ").to_dict("records") if run else ({},)
+    facts = [(str(name), str(value)) for name, value in (*given.items(), *_describe_data(q, measures))]
+    return html_table(text_frame(["", ""], facts), header=False, classes="facts")
 
 
-def _data_facts(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
+def _describe_data(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
     """The queries and labels, and how queries count on which a measure is undefined."""
     sizes, weight = q.sizes, q.query_weight
     yield "Queries", f"{q.n_queries:,}"
@@ -331,14 +276,3 @@ def _data_facts(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, 
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             yield repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"
     yield "SHA-256 of queries and labels", digest_of_queries(q)
-
-
-def _flatten(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Names and texts; a nested entry is prefixed with the name of its mapping."""
-    for name, value in facts.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{before}{name} · ")
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield f"{before}{name}", ", ".join(map(str, value))
-        else:
-            yield f"{before}{name}", str(value)

@@ -77,6 +77,13 @@ def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
     return WeightedMean(m, float(np.sqrt(a @ (x - m) ** 2)), float(s**2 / spread))
 
 
+def paired(values: Floats, others: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """The differences of each query of positive weight on which both are defined, and the weights of these queries."""
+    x = values - others
+    known = ~np.isnan(x) & (weight > 0)
+    return x[known], weight[known]
+
+
 def two_sided_p(x: Floats, weight: Floats) -> float:
     """The p-value of the hypothesis that the weighted mean of `x` is 0."""
     return min(1.0, 2 * min(one_sided_p(x, weight), one_sided_p(-x, weight)))
@@ -97,8 +104,8 @@ def one_sided_p(x: Floats, weight: Floats) -> float:
 def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:
     """The interval of the weighted mean of `x`: all means that the two-sided test does not reject at level `alpha`.
 
-    It holds 0 if and only if ``two_sided_p(x, weight) >= alpha``, and is infinite where too few values are there to be
-    significant (fewer than six at 0.05).
+    It holds 0 if and only if ``two_sided_p(x, weight) >= alpha``, and is infinite with too few values for significance
+    (fewer than six at 0.05).
     """
     from scipy.special import stdtrit
 

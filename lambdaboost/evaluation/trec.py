@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,10 @@ def read_trec_run(path: PathLike) -> Any:
     """Read a file of lines ``query Q0 document rank score tag``, plain or compressed, as a run frame in file order.
 
     Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines and those that begin with ``#``.
-    Raises ValueError, with file and line, for a missing field, a score that is no finite number, or a document twice.
+    Raises ValueError, with file and line or query, for a missing field, a score that is no finite number, or a document
+    twice.
     """
-    return _read(Path(path), "query Q0 document rank score tag", 4, "score", np.float64)
+    return _read(Path(path), "query Q0 document rank score tag", "score", float)
 
 
 def read_trec_qrels(path: PathLike) -> Any:
@@ -40,7 +40,7 @@ def read_trec_qrels(path: PathLike) -> Any:
 
     As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them.
     """
-    return _read(Path(path), "query 0 document grade", 3, "relevance", np.int64)
+    return _read(Path(path), "query 0 document grade", "relevance", int)
 
 
 def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
@@ -50,11 +50,10 @@ def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
     ``.bz2`` is compressed; an old file is replaced once the new one is whole. Raises ValueError for a frame that
     `from_runs` refuses, and for an id or tag that is not one word.
     """
-    frame = _checked("run", run, "score")
+    frame = _check_frame("run", run, "score").assign(Q0="Q0", tag=tag)
     frame["place"] = frame.groupby("query_id", sort=False).ngroup()
     frame = frame.sort_values(["place", "score", "doc_id"], ascending=[True, False, False], kind="stable")
     frame["rank"] = frame.groupby("place").cumcount() + 1
-    frame = frame.assign(Q0="Q0", tag=tag)
     _write(Path(path), frame[["query_id", "Q0", "doc_id", "rank", "score", "tag"]])
 
 
@@ -68,7 +67,7 @@ def write_trec_qrels(path: PathLike, qrels: Any) -> None:
     >>> path.read_text()
     '301 0 FT941-1 2\n'
     """
-    frame = _checked("qrels", qrels, "relevance")
+    frame = _check_frame("qrels", qrels, "relevance")
     _refuse(frame["relevance"] % 1 != 0, "qrels", frame, "has a grade that is not a whole number; round it")
     frame = frame.assign(zero="0", relevance=frame["relevance"].astype(np.int64))
     _write(Path(path), frame[["query_id", "zero", "doc_id", "relevance"]])
@@ -107,8 +106,8 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
 
     if not isinstance(runs, Mapping) or not runs:
         raise TypeError(f"runs is a {type(runs).__name__}, expected a dict of at least one run by its name")
-    judged = _checked("qrels", qrels, "relevance")
-    scored = {name: _checked(f"run {quote(name)}", run, "score") for name, run in runs.items()}
+    judged = _check_frame("qrels", qrels, "relevance")
+    scored = {name: _check_frame(f"run {quote(name)}", run, "score") for name, run in runs.items()}
     for name, run in scored.items():
         if not run["query_id"].isin(judged["query_id"]).any():
             raise ValueError(f"run {quote(name)} and qrels share no query: give both the same query ids")
@@ -132,45 +131,40 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
            q      b    0.9
            q      a    0.1
     """
-    frame, s = _named(queries, documents), check_scores(scores, queries)
+    frame, s = _name_rows(queries, documents), check_scores(scores, queries)
     rows = np.repeat(queries.offsets[:-1], queries.sizes) + ranking(s, queries.offsets)
     return frame.assign(score=s).iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
 
 
 def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = "relevance") -> Any:
     """Convert the labels of one source to a qrels frame, int64 where all are whole, without NaN; ids as in `to_run`."""
-    frame = _named(queries, documents).assign(relevance=queries.source(source).astype(np.float64))
+    frame = _name_rows(queries, documents).assign(relevance=queries.source(source).astype(np.float64))
     frame = frame.dropna().reset_index(drop=True)
     if frame.empty:
         raise ValueError(f"{source} has no labels: give a source with judgments")
     return frame.astype({"relevance": np.int64}) if (frame["relevance"] % 1 == 0).all() else frame
 
 
-def _read(path: Path, form: str, at: int, figure: str, dtype: type[np.number[Any]]) -> Any:
-    """The frame of a file with the fields of `form`, its number in field `at`; text may follow a run's tag only."""
+def _read(path: Path, form: str, column: str, number: Callable[[str], float]) -> Any:
+    """The frame of a file with the fields of `form`, its number in the field before the tag, or in the last."""
     import pandas as pd
 
-    n = len(form.split())
-    columns = {"names": range(n), "usecols": range(n)} if figure == "score" else {"names": range(n + 1)}
-    options = {"sep": r"\s+", "header": None, "index_col": False, "dtype": str, "quoting": csv.QUOTE_NONE}
-    options |= {"keep_default_na": False, "skip_blank_lines": False}  # so that rows are lines
-    with reading(path) as file, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            lines = pd.read_csv(file, **columns, **options)
-        except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
-            raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
-    lines.index += 1
-    lines = lines[(lines[0] != "") & ~lines[0].str.startswith("#")]
-    frame = lines[[0, 2, at]].set_axis([*KEY, figure], axis="columns")
-    wrong = (lines[n - 1] == "") | (n in lines and lines.get(n) != "")
-    _refuse(wrong, f"{path}", frame, f"has other fields than {form!r}")
-    try:
-        frame[figure] = frame[figure].astype(dtype)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{path}: {error}; expected lines {form!r}") from None
-    _check(f"{path}", frame, figure)
-    return frame.reset_index(drop=True)
+    rows, n, at = [], len(form.split()), 4 if column == "score" else 3
+    with reading(path) as file:
+        for line, text in enumerate(file, 1):
+            fields = text.split(None, n)  # bytes are split at ASCII blanks alone, as by trec_eval
+            if not fields or fields[0].startswith(b"#"):
+                continue
+            try:
+                if len(fields) < n or (len(fields) > n and column != "score"):
+                    raise ValueError("it has other fields")
+                query, document, figure = (fields[part].decode() for part in (0, 2, at))
+                rows.append((query, document, number(figure)))
+            except ValueError as error:
+                raise ValueError(f"line {line} of {path}: {error}; expected lines {form!r}") from None
+    frame = pd.DataFrame(rows, columns=[*KEY, column])
+    _check(f"{path}", frame, column)
+    return frame
 
 
 def _write(path: Path, frame: Any) -> None:
@@ -182,7 +176,7 @@ def _write(path: Path, frame: Any) -> None:
         frame.to_csv(file, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
 
 
-def _named(queries: Queries, documents: ArrayLike | None) -> Any:
+def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
     """The query_id and doc_id of every row."""
     import pandas as pd
 
@@ -198,8 +192,8 @@ def _named(queries: Queries, documents: ArrayLike | None) -> Any:
     return frame
 
 
-def _checked(name: str, frame: Any, figure: str) -> Any:
-    """The columns query_id, doc_id and `figure` as a pandas frame with ids as text, so that 301 is '301'."""
+def _check_frame(name: str, frame: Any, column: str) -> Any:
+    """The columns query_id, doc_id and `column` as a pandas frame with ids as text, so that 301 is '301'."""
     from pandas.api.types import is_float_dtype, is_numeric_dtype
 
     try:
@@ -208,28 +202,27 @@ def _checked(name: str, frame: Any, figure: str) -> Any:
         raise TypeError(
             f"{name} is a {type(frame).__name__}: give a DataFrame (pandas, polars, pyarrow)"
         ) from None
-    if missing := [c for c in (*KEY, figure) if c not in table]:
+    if missing := [c for c in (*KEY, column) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
-    for c in (*KEY, figure):
+    if not is_numeric_dtype(table[column]):
+        raise TypeError(f"{column} of {name} is {table[column].dtype}: give numbers")
+    for c in KEY:
+        if is_float_dtype(table[c]):
+            raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
-        if is_float_dtype(table[c]) if c in KEY else not is_numeric_dtype(table[c]):
-            needs = "numbers" if c == figure else "text or whole numbers"
-            raise TypeError(f"{c} of {name} is {table[c].dtype}: give {needs}")
-    out = table[KEY].astype(str).assign(**{figure: table[figure].to_numpy(np.float64)})
-    _check(name, out, figure)
+    out = table[KEY].astype(str).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
+    _check(name, out, column)
     return out
 
 
-def _check(name: str, frame: Any, figure: str) -> None:
+def _check(name: str, frame: Any, column: str) -> None:
     """Raise if there is no row, a number is not finite, or a query has a document twice."""
     if frame.empty:
         raise ValueError(f"{name} is empty: give at least one document of one query")
-    _refuse(
-        ~np.isfinite(frame[figure]), name, frame, f"has no finite {figure}; give one, or leave the row out"
-    )
-    _refuse(
-        frame.duplicated(KEY), name, frame, "repeats a document of a query; keep one, as by drop_duplicates"
-    )
+    no_number = f"has no finite {column}; give one, or leave the row out"
+    _refuse(~np.isfinite(frame[column]), name, frame, no_number)
+    again = "repeats a document of a query; keep one, as by drop_duplicates"
+    _refuse(frame.duplicated(KEY), name, frame, again)
 
 
 def _refuse(bad: Any, name: str, frame: Any, what: str) -> None:

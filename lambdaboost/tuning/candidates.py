@@ -42,16 +42,16 @@ class Candidate:
         return self.label or repr(self.objective)
 
 
-def first_part(objective: Any) -> Any:
+def without_further_sources(objective: Any) -> Any:
     """What an objective would be without its further label sources; None where it has none, or no such part.
 
-    >>> first_part(GradientStep(graded(0.2)))
+    >>> without_further_sources(GradientStep(graded(0.2)))
     GradientStep(objective=LambdaRank())
-    >>> first_part(LambdaRank()) is None
+    >>> without_further_sources(LambdaRank()) is None
     True
     """
     if isinstance(objective, GradientStep):
-        inner = first_part(objective.objective)
+        inner = without_further_sources(objective.objective)
         return None if inner is None else replace(objective, objective=inner)
     parts: tuple[Any, ...] = ()
     if isinstance(objective, Blend):
@@ -62,26 +62,26 @@ def first_part(objective: Any) -> Any:
     return parts[0] if several else None
 
 
-def weighted(rule: Any, measures: Sequence[Any], weight: float) -> Any:
+def add_second_goal(rule: Any, measures: Sequence[Any], weight: float) -> Any:
     """An objective of the first measure with a weight of LambdaRank of the second; itself at 0.
 
     An engine's own objective, which cannot be a part of another, becomes LambdaRank of the first measure.
 
     >>> from lambdaboost.evaluation import CNDCG
-    >>> weighted(LambdaRank(), (NDCG(10), CNDCG(10)), 0.25)
+    >>> add_second_goal(LambdaRank(), (NDCG(10), CNDCG(10)), 0.25)
     Scorecard(objectives=(LambdaRank(), LambdaRank(metric=CNDCG(k=10))), weights=(0.75, 0.25))
     """
     if weight == 0:
         return rule
     if isinstance(rule, GradientStep):
-        return replace(rule, objective=weighted(rule.objective, measures, weight))
+        return replace(rule, objective=add_second_goal(rule.objective, measures, weight))
     if isinstance(rule, NativeObjective):
         known = isinstance(measures[0], tuple(SWAPS))
         rule = LambdaRank(replace(measures[0], empty=0.0)) if known else LambdaRank()
     return Scorecard((rule, LambdaRank(replace(measures[1], empty=0.0))), (1 - weight, weight))
 
 
-def given_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:
+def parse_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:
     """Candidates of the objectives that the user names; raises for what is no objective of the engines."""
     if isinstance(objectives, str) or hasattr(objectives, "gradient"):
         objectives = (objectives,)
@@ -89,16 +89,18 @@ def given_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate
         raise TypeError(
             f"objectives is {plain(repr(objectives))}: give objectives such as LambdaRank(), or their texts"
         )
-    found = [_given(one, engines) for one in dict.fromkeys(map(read_objective, objectives))]
+    found = [_parse_candidate(one, engines) for one in dict.fromkeys(map(read_objective, objectives))]
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
     rules = [one.objective for one in found]
-    firsts = {part: one.engine for one in found if (part := first_part(one.objective)) is not None}
+    firsts = {
+        part: one.engine for one in found if (part := without_further_sources(one.objective)) is not None
+    }
     found += [Candidate(*of, is_reference=True) for of in firsts.items() if of[0] not in rules]
     return tuple(found)
 
 
-def _given(rule: Any, engines: Sequence[str]) -> Candidate:
+def _parse_candidate(rule: Any, engines: Sequence[str]) -> Candidate:
     if isinstance(rule, NativeObjective):
         engine = ENGINE_OF[rule.name]
         package(engine)
@@ -128,7 +130,7 @@ def standard_candidates(
     others: list[Any] = [m for m in measures if not isinstance(m, NDCG) and isinstance(m, tuple(SWAPS))]
 
     names = ("lambdarank", "rank_xendcg", "rank:ndcg", "rank:pairwise")
-    table = [_given(NativeObjective(name), engines) for name in names if ENGINE_OF[name] == engine]
+    table = [_parse_candidate(NativeObjective(name), engines) for name in names if ENGINE_OF[name] == engine]
     rules = [ListNet(), rule, *(LambdaRank(replace(m, empty=0.0)) for m in others)]
     # LightGBM's own XE-NDCG grows the same trees.
     rules += [LambdaLoss(ndcg)] if engine == "lightgbm" else [LambdaLoss(ndcg), XENDCG(ndcg)]

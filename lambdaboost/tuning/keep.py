@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.significance import LEVEL, interval, one_sided_p, weighted_mean
-from lambdaboost.tuning.training import means_of
+from lambdaboost.evaluation.measure import mean_of
+from lambdaboost.evaluation.significance import LEVEL, interval, one_sided_p, paired, weighted_mean
 
 # The weights of the second goal: close together where the loss of the first measure is small, and no more than half.
 WEIGHTS = (0.0, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -23,14 +23,14 @@ Floats = NDArray[np.float64]
 class Step:
     """A trade-off against the first goal alone: what the first measure loses, and the second gains.
 
-    `most` is the upper end of the one-sided 95% interval of the loss, `p` the one-sided p-value of the hypothesis that
-    the first measure loses the tolerance or more.
+    `loss_upper` is the upper end of the one-sided 95% interval of the loss, `p` the one-sided p-value of the hypothesis
+    that the first measure loses the tolerance or more.
     """
 
     weight: float
     loss: float
     gain: float
-    most: float
+    loss_upper: float
     p: float
 
     @property
@@ -75,7 +75,7 @@ class NonInferiority:
     @cached_property
     def means(self) -> tuple[tuple[float, ...], ...]:
         """Both means of each trade-off."""
-        return tuple(tuple(means_of(of, self.query_weight)) for of in self.values)
+        return tuple(tuple(mean_of(row, self.query_weight) for row in rows) for rows in self.values)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -99,37 +99,31 @@ class NonInferiority:
         first, second = map(repr, self.measures)
         step = self.steps[max(self.chosen - 1, 0)]
         queries = counted(self._paired(1, 0)[0].size, "held-out query", "held-out queries")
-        change = f"by an amount that {queries} cannot tell"
-        if np.isfinite(step.most):
-            change = (
-                f"by {-step.loss:+.4f}, at worst by {-step.most:+.4f} (one-sided 95% interval, {queries})"
-            )
+        change = f"by an amount that cannot be estimated from {queries}"
+        if np.isfinite(step.loss_upper):
+            ends = f"at worst by {-step.loss_upper:+.4f} (one-sided 95% interval, {queries})"
+            change = f"by {-step.loss:+.4f}, {ends}"
         if self.chosen:
             return (
                 f"{second} rises by {step.gain:.4f} with a weight of {step.weight:g}, and {first} is proven to lose "
                 f"less than {self.keep:g}: it changes {change}."
             )
-        alone = "the model is that of the first goal alone."
-        if step.is_proven:
-            return (
-                f"No trade-off that is proven to keep {first} within {self.keep:g} raises {second}: {alone}"
-            )
+        proven = f"is proven to keep {first} within {self.keep:g}"
+        failed = f"that {proven} raises {second}" if step.is_proven else proven
         return (
-            f"No trade-off is proven to keep {first} within {self.keep:g}: {alone} With a weight of {step.weight:g} it "
-            f"changes {change}."
+            f"No trade-off {failed}: the model is that of the first goal alone. "
+            f"With a weight of {step.weight:g} {first} changes {change}."
         )
 
     def _step(self, at: int) -> Step:
         x, weight = self._paired(at, 0)
         if not x.size:
             return Step(self.weights[at], np.nan, np.nan, np.nan, 1.0)
-        loss, most = weighted_mean(-x, weight).mean, -interval(x, weight, 2 * LEVEL)[0]
+        loss, upper = weighted_mean(-x, weight).mean, -interval(x, weight, 2 * LEVEL)[0]
         gains, of = self._paired(at, 1)
         gain = weighted_mean(gains, of).mean if gains.size else float("nan")
-        return Step(self.weights[at], loss, gain, most, one_sided_p(x + self.keep, weight))
+        return Step(self.weights[at], loss, gain, upper, one_sided_p(x + self.keep, weight))
 
     def _paired(self, at: int, measure: int) -> tuple[Floats, Floats]:
         """The difference of a measure from the first goal alone on each query with both values, and the weights."""
-        x = self.values[at, measure] - self.values[0, measure]
-        known = ~np.isnan(x) & (self.query_weight > 0)
-        return x[known], self.query_weight[known]
+        return paired(self.values[at, measure], self.values[0, measure], self.query_weight)

@@ -31,15 +31,15 @@ from lambdaboost.datasets.columns import QUERY, Columns
 from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
-from lambdaboost.evaluation import Measure, parse
+from lambdaboost.evaluation import Measure
 from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
 from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
 
-AFFORDABLE = 10_000  # queries below which all of them are cross-validated
-ROWS = 400_000  # documents of all settings together that make a further process worth its start
+CROSS_VALIDATED = 10_000  # queries below which all of them are cross-validated
+ROWS_OF_PROCESS = 400_000  # documents of all settings together that make a further process worth its start
 DUPLICATES = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
 # Values of parameters whose trainings cannot stop early, or grow no trees leaf by leaf.
@@ -81,13 +81,13 @@ class Request:
             raise ValueError(
                 f"folds is {self.folds}, but there are {different} different queries: give fewer folds, or more queries"
             )
-        for name, part in self.given.items():
+        for name, part in self.data_sets.items():
             for measure in self.measures:
                 check_measure(measure, name, part)
         if self.keep is not None:
             self._check_keep()
-        if self.left_out and (self.named is not None or not self.candidates):
-            name, reason = next(iter(self.left_out.items()))
+        if self.incompatible and (self.named is not None or not self.candidates):
+            name, reason = next(iter(self.incompatible.items()))
             raise ValueError(f"objective {name} cannot train on these data: {reason}")
 
     def _check_keep(self) -> None:
@@ -102,49 +102,51 @@ class Request:
         check_swap("keep with a second measure, which", self.measures[1])
 
     @property
-    def given(self) -> dict[str, Collection]:
+    def data_sets(self) -> dict[str, Collection]:
         """The parts that were given, by name."""
         return {"train": self.train} | ({} if self.valid is None else {"valid": self.valid})
 
     @cached_property
-    def left_out(self) -> dict[str, str]:
+    def incompatible(self) -> dict[str, str]:
         """The candidates that cannot train on the data, and why."""
-        parts = self.given.values()
-        reasons = {one.name: [incompatibility(one.objective, part) for part in parts] for one in self._wanted}
+        parts = self.data_sets.values()
+        reasons = {
+            one.name: [incompatibility(one.objective, part) for part in parts] for one in self._all_candidates
+        }
         return {name: next(filter(None, of)) for name, of in reasons.items() if any(of)}
 
     @cached_property
     def candidates(self) -> dict[str, Candidate]:
         """The candidates that can train on the data, by name."""
-        return {one.name: one for one in self._wanted if one.name not in self.left_out}
+        return {one.name: one for one in self._all_candidates if one.name not in self.incompatible}
 
     @cached_property
-    def _wanted(self) -> tuple[Candidate, ...]:
+    def _all_candidates(self) -> tuple[Candidate, ...]:
         sources = [name for name in self.train.queries.labels if name != RELEVANCE]
         return standard_candidates(self.measures, self.engines, sources) if self.named is None else self.named
 
     @property
-    def searcher(self) -> Candidate:
+    def tree_candidate(self) -> Candidate:
         """The candidate by which trees are searched: LambdaRank, or the first one."""
         eligible = [one for one in self.candidates.values() if not one.is_reference]
         return next((one for one in eligible if isinstance(one.objective, LambdaRank)), eligible[0])
 
     @property
-    def base(self) -> Candidate:
-        """The candidate of the default, which has the engine's own parameters: the engine's own, or the searcher."""
-        return self.candidates.get(NATIVE_OBJECTIVES[self.searcher.engine][0], self.searcher)
+    def default_candidate(self) -> Candidate:
+        """The candidate of the engine's default parameters: its own objective, or `tree_candidate`."""
+        return self.candidates.get(NATIVE_OBJECTIVES[self.tree_candidate.engine][0], self.tree_candidate)
 
     @property
-    def rivals(self) -> list[Candidate]:
-        """The searcher's objective on other engines, where none were named."""
-        every, own = [] if self.named is not None else self.candidates.values(), self.searcher
+    def other_engines(self) -> list[Candidate]:
+        """The objective of `tree_candidate` on other engines, where none were named."""
+        every, own = [] if self.named is not None else self.candidates.values(), self.tree_candidate
         return [one for one in every if one.objective == own.objective and one.engine != own.engine]
 
     @property
     def by_folds(self) -> bool:
         """Whether settings are cross-validated over all queries; else the validation part is measured."""
-        n = sum(part.queries.n_queries for part in self.given.values())
-        return self.valid is None or self.split == "folds" or (self.split is None and n < AFFORDABLE)
+        n = sum(part.queries.n_queries for part in self.data_sets.values())
+        return self.valid is None or self.split == "folds" or (self.split is None and n < CROSS_VALIDATED)
 
     @cached_property
     def data(self) -> Collection:
@@ -152,7 +154,7 @@ class Request:
         return join_parts(self.train, self.valid)
 
     @cached_property
-    def parts(self) -> tuple[Fold, ...]:
+    def splits(self) -> tuple[Fold, ...]:
         """The folds; one where the validation part is measured."""
         if self.valid is None or self.by_folds:
             folds = draw_folds(self.data, self.folds, self.seed)
@@ -182,43 +184,45 @@ class Request:
     def n_workers(self) -> int:
         """The number of processes: no more than there are processors, and settings."""
         settings = 10_000 if self.settings is None else self.settings
-        worth = int(1 + self.documents * settings // ROWS)
+        worth = int(1 + self.documents * settings // ROWS_OF_PROCESS)
         return max(1, min(self.workers or worth, settings, joblib.cpu_count()))
 
-    def fingerprint(self) -> dict[str, str]:
-        """What a study shares with the call that resumes it: hashes of data and arguments, and versions."""
-        parts = [(part, part.queries) for part in self.given.values()]
+    def fingerprint(self) -> str:
+        """A hash of what a study shares with the call that resumes it: data, arguments and versions."""
+        parts = [(part, part.queries) for part in self.data_sets.values()]
         data = [(hash_queries(part), q.query_weight, q.positions) for part, q in parts]
-        candidates = str([(one, text_of(one.objective)) for one in self._wanted])
+        candidates = str([(one, text_of(one.objective)) for one in self._all_candidates])
         numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
-        arguments = [*map(text_of, self.measures)], candidates, dict(self.params), numbers
-        versions = " ".join([version("lambdaboost"), *map(engine_version, self.engines)])
-        return {"data": joblib.hash(data), "arguments": joblib.hash(arguments), "versions": versions}
+        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
+        measures = [*map(text_of, self.measures)]
+        return str(joblib.hash((data, measures, candidates, dict(self.params), numbers, versions)))
 
 
 # Reading the arguments.
 
 
-def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, row_fields: Any) -> tuple[Any, Any]:
+def read_parts(
+    train: Any, y: Any, valid: Any, columns: dict[str, Any], arrays: dict[str, Any]
+) -> tuple[Any, Any]:
     """The training and the validation part, read as `LambdaRanker.fit` reads them."""
     if isinstance(train, Collection):
         if isinstance(y, Collection) and valid is None:
             y, valid = None, y
-        unused = {"y": y, **row_fields, "sample_weight": weight, "query": None if query == QUERY else query}
+        unused = {
+            "y": y,
+            **columns,
+            "query": None if columns["query"] == QUERY else columns["query"],
+            **arrays,
+        }
         if has := [name for name, value in unused.items() if value is not None]:
             raise TypeError(
                 f"train is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
                 "leave it out, and put it into the Queries of the Collection"
             )
     elif y is not None:
-        sources, position = (row_fields.pop(name) for name in ("sources", "position"))
-        # Names of columns, as of a LambdaRanker, or arrays, as of its fit.
-        names = sources.values() if isinstance(sources, Mapping) else sources
-        by_name = not hasattr(sources, "columns") and all(isinstance(one, str) for one in names or ())
-        at = isinstance(position, str)
-        named = Columns(query, sources=(sources or ()) if by_name else (), position=position if at else None)
-        arrays = {"sources": None if by_name else sources, "position": None if at else position}
-        train = named.read(train, y, name="train", weight=weight, **arrays, **row_fields)
+        named = Columns(columns["query"], sources=columns["sources"] or (), position=columns["position"])
+        weight, rest = arrays["sample_weight"], {"group": arrays["group"], "qid": arrays["qid"]}
+        train = named.read(train, y, name="train", weight=weight, **rest)
         if isinstance(valid, tuple | list) and len(valid) == 2:
             if as_frame("valid", valid[0]) is None:
                 raise TypeError(
@@ -233,18 +237,6 @@ def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, row_fiel
                 "tune(frame, y, valid=(frame, y))"
             )
     return train, valid
-
-
-def read_measures(measure: Any) -> tuple[Measure, ...]:
-    """One measure or several, parsed."""
-    several = isinstance(measure, Iterable) and not isinstance(measure, Measure | str)
-    given = measure if several else (measure,)
-    measures = tuple(dict.fromkeys(parse(one) if isinstance(one, str) else one for one in given))
-    if not measures or not all(isinstance(one, Measure) for one in measures):
-        raise TypeError(
-            f"measure is {plain(repr(measure))}: give a measure such as NDCG(10) or 'ndcg@10', or several"
-        )
-    return measures
 
 
 def read_engines(engine: Any) -> tuple[str, ...]:

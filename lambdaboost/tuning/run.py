@@ -17,20 +17,15 @@ import numpy as np
 from lambdaboost._files import check_place
 from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets.columns import QUERY
+from lambdaboost.datasets.columns import QUERY, Columns
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.tuning import request as reading
-from lambdaboost.tuning.candidates import given_candidates
+from lambdaboost.tuning.candidates import parse_candidates
 from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
-from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.request import Request, read_budget, read_engines, read_params, read_parts
 from lambdaboost.tuning.training import (
-    AROUND,
-    DEFAULT,
-    KEEP,
-    OBJECTIVES,
     SHARED,
-    TREES,
     CrossValidation,
     Setting,
     Trial,
@@ -40,11 +35,11 @@ from lambdaboost.tuning.training import (
 )
 from lambdaboost.tuning.trees import STARTS, near_trees
 from lambdaboost.tuning.tuned import Tuned
-from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe, frame_of
+from lambdaboost.tuning.verdict import best_of, best_trees, compare_trials, describe, frame_of
 
 SETTINGS = 17  # where no budget is given
-MANY = 10_000  # settings, more than any number of minutes has
-ENDS = {TREES: 0.5, OBJECTIVES: 0.85}  # shares of the minutes after which a phase ends
+UNLIMITED = 10_000  # settings, more than any number of minutes has
+PHASE_ENDS = {"trees": 0.5, "objectives": 0.85}  # shares of the minutes after which a phase ends
 
 
 class Stopped(KeyboardInterrupt):
@@ -81,7 +76,7 @@ def tune(
     workers: int | None = None,
     seed: int = 0,
 ) -> Tuned:
-    """Find the trees and the objective for your data, and what each of them gave.
+    """Search tree parameters and the objective for your data, and report what each contributes.
 
     First comes the engine's default: its own objective with its own parameters. Then the trees are searched with
     `LambdaRank`, by Optuna: known good starts, then its TPE sampler and its pruner. All other objectives are trained on
@@ -89,14 +84,18 @@ def tune(
     highest mean after shrinkage for noise is trained again on all queries. A setting that fails is named in the
     verdict, and the others go on.
 
+    The result trains again by ``LambdaRanker(objective=tuned.objective, n_estimators=tuned.rounds, **tuned.params)``.
+
     Parameters
     ----------
     train, y
-        A table, array or sparse matrix with its grades, as of `LambdaRanker.fit`; or a Collection, which has its own.
+        A table, array or sparse matrix with its grades, as of `LambdaRanker.fit`; or a Collection, which has its own,
+        with `y` as the validation Collection if you like.
     valid : Collection or (X, y), optional
         Validation part; a table with the columns of `train`. No query may be in both.
     query, sources, position, group, qid, sample_weight
-        As of `LambdaRanker` and its `fit`; a Collection has its own.
+        Columns, as of `LambdaRanker`, and arrays, as of its `fit`. A Collection has its own; arrays with label sources
+        need one.
     measure : Measure, str or iterable of them
         What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
@@ -119,8 +118,8 @@ def tune(
     folds : int
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
     rounds, early_stopping_rounds : int
-        The most rounds of a training, and how many without a better mean over the folds so far end it; twice as many in
-        the first of several folds. All folds of a setting get the same number of rounds.
+        The maximum number of rounds, and the number of rounds without a better mean over the folds so far after which a
+        training stops (twice that in the first fold). All folds of a setting get the same number of rounds.
     study : path, optional
         A file for Optuna's journal storage. The same call resumes it, also with a larger budget.
     workers : int, optional
@@ -147,23 +146,22 @@ def tune(
 
     """
     package("optuna")
-    engines = reading.read_engines(engine)
-    named = None if objectives is None else given_candidates(objectives, engines)
-    row_fields = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts = reading.read_parts(train, y, valid, query, sample_weight, row_fields)
-    measures = reading.read_measures(measure)
-    budget, fixed = reading.read_budget(settings, minutes, SETTINGS), reading.read_params(params, engines)
+    engines = read_engines(engine)
+    named = None if objectives is None else parse_candidates(objectives, engines)
+    columns = {"query": query, "sources": sources, "position": position}
+    parts = read_parts(train, y, valid, columns, {"group": group, "qid": qid, "sample_weight": sample_weight})
+    budget, fixed = read_budget(settings, minutes, SETTINGS), read_params(params, engines)
     request = Request(
-        *parts, split, measures, keep, named, engines, fixed, *budget, folds, rounds, early_stopping_rounds, workers,
-        seed,
+        *parts, split, parse_all(measure), keep, named, engines, fixed, *budget, folds, rounds, early_stopping_rounds,
+        workers, seed,
     )  # fmt: skip
     warn_of_leaks(request.train.features, request.train.queries, request.train.feature_names)
     with without_messages(), opened_study(request, study) as (found, file):
         validation, begin = CrossValidation(request), time.time()
         try:
-            for phase, planned in phases(request, found):
-                left = remaining(planned, trials_of(found))
-                until = begin + 60 * (request.minutes or np.inf) * ENDS.get(phase, 1.0)
+            for phase, requested in phases(request, found):
+                left = remaining(requested, trials_of(found))
+                until = begin + 60 * (request.minutes or np.inf) * PHASE_ENDS.get(phase, 1.0)
                 if len(left) > 1 and (n := request.n_workers) > 1:
                     shares = (joblib.delayed(run_share)(request, file, left[at::n], until) for at in range(n))
                     joblib.Parallel(n_jobs=n)(shares)
@@ -183,15 +181,14 @@ def choose(request: Request, study: Any) -> Tuned:
     """Choose among the trials of a study, train the choice again, and say what was found."""
     trials = trials_of(study)
     chosen = best_of(request, trials)
-    steps = steps_from(chosen, trials)
-    kept = prove(request, steps)
+    steps = weight_trials(chosen, trials)
+    kept = prove_weights(request, steps)
     model = steps[0 if kept is None else kept.chosen]
-    comparison = compare(request, trials, chosen, kept)
+    comparison = compare_trials(request, trials, chosen, kept)
     verdict = describe(request, trials, chosen, comparison, kept)
-    train = request.train
-    data = {"features": train.feature_names, "categories": dict(train.categories), "seed": request.seed}
-    data["by_position"] = request.for_training(train).queries.positions is not None
-    return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, data)
+    names, categories = request.train.feature_names, dict(request.train.categories)
+    columns = Columns(features=names, categories=categories) if names else None
+    return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, columns)
 
 
 # What each phase tries.
@@ -199,33 +196,38 @@ def choose(request: Request, study: Any) -> Tuned:
 
 def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
     """The settings of each phase, by what the study has found before it."""
-    searcher, budget = request.searcher.name, 3 * MANY if request.settings is None else request.settings
-    yield DEFAULT, [Setting(request.base.name, DEFAULT)]
+    searched, budget = (
+        request.tree_candidate.name,
+        3 * UNLIMITED if request.settings is None else request.settings,
+    )
+    yield "default", [Setting(request.default_candidate.name, "default")]
     n = n_trees(request)
-    own = [Setting(searcher, TREES, start) for start in STARTS[:n]]
-    shared = [Setting(rival.name, TREES, start) for rival in request.rivals for start in STARTS[:SHARED]]
+    own = [Setting(searched, "trees", start) for start in STARTS[:n]]
+    shared = [
+        Setting(other.name, "trees", start) for other in request.other_engines for start in STARTS[:SHARED]
+    ]
     shared = shared[: budget - 1 - n]
-    yield TREES, [*own, *shared, *[Setting(searcher, TREES, None)] * (n - len(own))]
+    yield "trees", [*own, *shared, *[Setting(searched, "trees", None)] * (n - len(own))]
     if (best := best_trees(request, trials_of(study))) is None:
         return
-    done = {searcher, *(rival.name for rival in request.rivals)}
+    done = {searched, *(other.name for other in request.other_engines)}
     others = [
-        Setting(name, OBJECTIVES, best.setting.trees) for name in request.candidates if name not in done
+        Setting(name, "objectives", best.setting.trees) for name in request.candidates if name not in done
     ]
     budget -= 1 + n + len(shared)
-    yield OBJECTIVES, others[:budget]
-    before = [one for one in trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
+    yield "objectives", others[:budget]
+    before = [one for one in trials_of(study) if one.setting.phase in ("default", "trees", "objectives")]
     name = best_of(request, before).setting.candidate
     second = best_trees(request, [one for one in before if one.number != best.number])
-    tried = [] if second is None or name == searcher else [second.setting.trees or {}]
-    near = [Setting(name, AROUND, trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
+    tried = [] if second is None or name == searched else [second.setting.trees or {}]
+    near = [Setting(name, "refinement", trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
     budget = max(0, budget - len(others))
-    yield AROUND, [*near, *[Setting(name, AROUND, None)] * (budget - len(near))][:budget]
+    yield "refinement", [*near, *[Setting(name, "refinement", None)] * (budget - len(near))][:budget]
     if request.keep is not None:
         chosen = best_of(request, trials_of(study))
         for weight in WEIGHTS[1:]:
-            yield KEEP, [Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)]
-            kept = prove(request, steps_from(chosen, trials_of(study)))
+            yield "keep", [Setting(chosen.setting.candidate, "keep", chosen.setting.trees, weight)]
+            kept = prove_weights(request, weight_trials(chosen, trials_of(study)))
             if kept is None or not kept.steps[-1].is_proven:
                 return
 
@@ -233,15 +235,15 @@ def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
 def n_trees(request: Request) -> int:
     """How many trees are tried: what the default and the objectives leave, but a third of it for the last phase."""
     if request.settings is None:
-        return MANY
-    rest = request.settings - len(request.candidates) - (SHARED - 1) * len(request.rivals)
+        return UNLIMITED
+    rest = request.settings - len(request.candidates) - (SHARED - 1) * len(request.other_engines)
     return min(max(1, rest - rest // 3), request.settings - 1)
 
 
-def remaining(planned: Iterable[Setting], trials: Iterable[Trial]) -> list[Setting]:
+def remaining(requested: Iterable[Setting], trials: Iterable[Trial]) -> list[Setting]:
     """The settings that no earlier call has tried."""
-    done, left = [one.planned for one in trials], list[Setting]()
-    for setting in planned:
+    done, left = [one.requested for one in trials], list[Setting]()
+    for setting in requested:
         if setting in done:
             done.remove(setting)
         else:
@@ -249,14 +251,14 @@ def remaining(planned: Iterable[Setting], trials: Iterable[Trial]) -> list[Setti
     return left
 
 
-def steps_from(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
+def weight_trials(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
     """The choice, and it with the weights of the second measure that were trained, rising."""
-    of = KEEP, chosen.setting.candidate, chosen.setting.trees
-    done = ((one, one.planned) for one in trials if one.is_complete)
+    of = "keep", chosen.setting.candidate, chosen.setting.trees
+    done = ((one, one.requested) for one in trials if one.is_complete)
     return [chosen, *(one for one, plan in done if (plan.phase, plan.candidate, plan.trees) == of)]
 
 
-def prove(request: Request, steps: Sequence[Trial]) -> NonInferiority | None:
+def prove_weights(request: Request, steps: Sequence[Trial]) -> NonInferiority | None:
     """What is proven of the choice with rising weights of the second measure; None without any."""
     if request.keep is None or len(steps) == 1:
         return None
@@ -280,11 +282,13 @@ def opened_study(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
         check_place("study", Path(file))
         with uninterrupted():
             study = load_study(file)
-            for name, value in request.fingerprint().items():
-                if study.user_attrs.get(name, value) != value:
-                    remedy = "give another file, or the arguments of its first call"
-                    raise ValueError(f"study {file} was made with other {name}: {remedy}")
-                study.set_user_attr(name, value)
+            call = request.fingerprint()
+            if study.user_attrs.get("call", call) != call:
+                made = "was made with other data, arguments or versions"
+                raise ValueError(
+                    f"study {file} {made}: give another file, or the arguments of its first call"
+                )
+            study.set_user_attr("call", call)
         yield study, file
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from rich.progress import track
 
 from lambdaboost._installed import engine_named, package, refusal
 from lambdaboost._threads import using
+from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.objectives import GradientStep
 from lambdaboost.traps import with_min_leaf_size
-from lambdaboost.tuning.candidates import weighted
+from lambdaboost.tuning.candidates import add_second_goal
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.trees import STARTS, tree_params, tree_space
 
@@ -30,8 +31,8 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
-# The phases of a search; DEFAULT has the engine's own parameters.
-DEFAULT, TREES, OBJECTIVES, AROUND, KEEP = "default", "trees", "objectives", "around", "keep"
+# The phases of a search; the first has the engine's default parameters.
+Phase = Literal["default", "trees", "objectives", "refinement", "keep"]
 SHARED = 2  # starts that the engines are compared by
 
 Values = NDArray[np.float64]
@@ -42,7 +43,7 @@ class Setting:
     """A candidate on trees, None where the sampler draws them; `weight` is that of a second measure."""
 
     candidate: str
-    phase: str
+    phase: Phase
     trees: Mapping[str, float] | None = field(default_factory=dict)
     weight: float = 0.0
 
@@ -51,7 +52,7 @@ class Setting:
 class Trial:
     """A finished trial: "complete", "pruned" after some folds, or "failed"."""
 
-    planned: Setting
+    requested: Setting
     setting: Setting  # with the trees that were drawn
     number: int = 0
     state: str = "complete"
@@ -75,7 +76,7 @@ def trials_of(study: Any) -> list[Trial]:
         trials = study.get_trials(deepcopy=False)
     for one in trials:
         if (record := one.user_attrs.get("result")) is not None and one.state.is_finished():
-            made: dict[str, Any] = {name: Setting(**record[name]) for name in ("planned", "setting")}
+            made: dict[str, Any] = {name: Setting(**record[name]) for name in ("requested", "setting")}
             made |= {"values": np.array(record["values"], dtype=np.float64), "means": tuple(record["means"])}
             found.append(Trial(**(record | made), number=one.number))
     return found
@@ -98,31 +99,31 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-class Late(Exception):
+class OutOfTime(Exception):
     """Raised when the search runs out of time."""
 
 
 @dataclass(eq=False)
-class Curve:
+class StoppingCurve:
     """The mean of the measure over the queries of some folds, after each round that all of them were trained for.
 
     One number of rounds for all folds is less optimistic than the best of each. A fold ends when the mean over it and
-    the folds before has not risen for `patience` rounds. The curve of a further fold is called after each round.
+    the folds before has not risen for `early_stopping_rounds` rounds. The curve is called after each round of its fold.
     """
 
     before: Values = field(default_factory=lambda: np.empty(0))
     total: float = 0.0  # the weight of the queries before
     weight: float = 0.0  # of the fold's queries that have a value
-    patience: int = 1
+    early_stopping_rounds: int = 1
     until: float = np.inf
     own: list[float] = field(default_factory=list)
 
     def __call__(self, value: float | None) -> bool:
-        """Whether to end the fold; raises `Late` when the time is up."""
+        """Whether to end the fold; raises `OutOfTime` when the time is up."""
         if time.time() > self.until:
-            raise Late
+            raise OutOfTime
         self.own.append(np.nan if value is None else value)
-        return not self.weight or len(self.own) - self.best >= self.patience
+        return not self.weight or len(self.own) - self.best >= self.early_stopping_rounds
 
     @property
     def values(self) -> Values:
@@ -150,15 +151,15 @@ class CrossValidation:
         """Try settings one after the other; one that fails is a failed trial, and the others go on."""
         console, states = Console(stderr=True, highlight=False), package("optuna").trial.TrialState
         hidden = not (console.is_terminal and name)
-        for planned in track(settings, name, console=console, disable=hidden, transient=True):
+        for requested in track(settings, name, console=console, disable=hidden, transient=True):
             if time.time() > until:
                 return
             with uninterrupted():
-                trial, setting = ask(study, self.request, planned)
-            prunes = planned.phase in (TREES, AROUND) and planned.trees not in STARTS[:SHARED]
+                trial, setting = ask(study, self.request, requested)
+            prunes = requested.phase in ("trees", "refinement") and requested.trees not in STARTS[:SHARED]
             try:
                 result = self.cross_validate(setting, until, trial if prunes else None)
-            except Late:
+            except OutOfTime:
                 with uninterrupted():
                     study.tell(trial, state=states.FAIL)
                 return
@@ -170,7 +171,7 @@ class CrossValidation:
             named = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}
             with uninterrupted():
                 trial.set_user_attr(
-                    "result", result | {"planned": asdict(planned), "setting": asdict(setting)}
+                    "result", result | {"requested": asdict(requested), "setting": asdict(setting)}
                 )
                 study.tell(trial, value, named[result["state"]])
 
@@ -178,49 +179,53 @@ class CrossValidation:
         """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
         start, request, state = time.perf_counter(), self.request, "complete"
         name = request.candidates[setting.candidate].engine
-        engine, boosters, curve = engine_named(name), list[Any](), Curve()
+        engine, boosters, curve = engine_named(name), list[Any](), StoppingCurve()
         given = objective_of(request, setting), params_of(request, setting)
         values, measure = np.full((len(request.measures), request.weight.size), np.nan), request.measures[0]
         with one_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the final training warns
-            for number, fold in enumerate(request.parts):
+            for number, fold in enumerate(request.splits):
                 # The first fold ends by its own curve, and no other goes on beyond it.
                 rounds = curve.values.size or request.rounds
                 twice = request.by_folds and not curve.values.size
-                patience = request.early_stopping_rounds * (2 if twice else 1)
+                stall = request.early_stopping_rounds * (2 if twice else 1)
                 q = fold.valid.queries
                 measured = ~np.isnan(measure.per_query(np.zeros(q.n_documents), q))
                 weight = float(q.query_weight[measured].sum())
-                curve = Curve(curve.values, curve.total + curve.weight, weight, patience, until)
+                curve = StoppingCurve(curve.values, curve.total + curve.weight, weight, stall, until)
                 data = self._engine_data(name, number)
                 boosters.append(engine.boost(*given, rounds, *data, measure, on_round=curve))
                 if trial is not None and curve.values.size:
                     with uninterrupted():
                         trial.report(curve.values[curve.best - 1], number)
-                        prunes = number + 1 < len(request.parts) and trial.should_prune()
+                        prunes = number + 1 < len(request.splits) and trial.should_prune()
                     if prunes:
                         state = "pruned"
                         break
-            for booster, fold in zip(boosters, request.parts, strict=False):
+            for booster, fold in zip(boosters, request.splits, strict=False):
                 scores = engine.scores(booster, fold.valid.features, curve.best)
                 values[:, fold.queries] = [m.per_query(scores, fold.valid.queries) for m in request.measures]
-        result = {"state": state, "means": means_of(values, request.weight), "folds": len(boosters)}
+        result = {
+            "state": state,
+            "means": [mean_of(row, request.weight) for row in values],
+            "folds": len(boosters),
+        }
         result |= {"values": values.tolist() if state == "complete" else [], "rounds": curve.best}
         return result | {"seconds": time.perf_counter() - start}
 
     def _engine_data(self, engine: str, number: int) -> tuple[Any, Any]:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
         if (engine, number) not in self._data:
-            stock, fold = engine_named(engine), self.request.parts[number]
+            stock, fold = engine_named(engine), self.request.splits[number]
             data = stock.dataset(fold.train)
             self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
         return self._data[engine, number]
 
 
-def ask(study: Any, request: Request, planned: Setting) -> tuple[Any, Setting]:
+def ask(study: Any, request: Request, requested: Setting) -> tuple[Any, Setting]:
     """Optuna's next trial, and its setting with the trees that were drawn, to four digits."""
     samplers, number = package("optuna").samplers, len(study.get_trials(deepcopy=False))
-    engine, given = request.candidates[planned.candidate].engine, planned.trees
+    engine, given = request.candidates[requested.candidate].engine, requested.trees
     space = tree_space(engine, int(request.documents), request.params)
     space = {name: one for name, one in space.items() if given is None or name in given}
     fixed = {
@@ -236,7 +241,7 @@ def ask(study: Any, request: Request, planned: Setting) -> tuple[Any, Setting]:
     study.sampler = samplers.PartialFixedSampler(fixed, drawn)
     trial = study.ask(space)
     trees = {name: float(f"{value:.4g}") if value % 1 else value for name, value in trial.params.items()}
-    return trial, Setting(planned.candidate, planned.phase, trees, planned.weight)
+    return trial, Setting(requested.candidate, requested.phase, trees, requested.weight)
 
 
 @contextmanager
@@ -250,7 +255,7 @@ def one_thread() -> Iterator[None]:
 
 def objective_of(request: Request, setting: Setting) -> Any:
     """The objective of a setting."""
-    return weighted(request.candidates[setting.candidate].objective, request.measures, setting.weight)
+    return add_second_goal(request.candidates[setting.candidate].objective, request.measures, setting.weight)
 
 
 def params_of(request: Request, setting: Setting) -> dict[str, Any]:
@@ -273,12 +278,3 @@ def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int
     with one_thread():
         data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
         return engine.boost(objective, params, rounds, data), objective, params, rounds
-
-
-def means_of(values: Values, weight: Values) -> list[float]:
-    """The weighted mean of each row over the queries that have a value; NaN where none has."""
-    known = ~np.isnan(values)
-    total = (weight * known).sum(axis=1)
-    sums = np.where(known, values, 0.0) @ weight
-    means: list[float] = np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0).tolist()
-    return means

@@ -1,10 +1,10 @@
 r"""What the trials say: which setting to take, what each part of it gave, and how sure that is.
 
 The highest of many noisy means is too high, and often not the best setting's, so that means are `shrunken` before the
-highest is taken. What the choice gave over the engine's default is split: `compare` tests the trees with the objective
-of the default on both sides, objectives on the same trees, further labels against the objective without them on the
-same trees, and engines over the same trees. All tests are paired by query; where one of several was chosen, or several
-are tested, p-values are corrected for all of them.
+highest is taken. What the choice gave over the engine's default is split: `compare_trials` tests the trees with the
+objective of the default on both sides, objectives on the same trees, further labels against the objective without them
+on the same trees, and engines over the same trees. All tests are paired by query; where one of several was chosen, or
+several are tested, p-values are corrected for all of them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,23 @@ from numpy.typing import NDArray
 from lambdaboost._installed import TITLES
 from lambdaboost._words import counted
 from lambdaboost.evaluation.comparison import HOLM
-from lambdaboost.evaluation.significance import LEVEL, ROUNDING, holm, interval, two_sided_p, weighted_mean
-from lambdaboost.tuning.candidates import first_part
+from lambdaboost.evaluation.significance import (
+    LEVEL,
+    ROUNDING,
+    holm,
+    interval,
+    two_sided_p,
+    weighted_mean,
+)
+from lambdaboost.tuning.candidates import without_further_sources
 from lambdaboost.tuning.keep import NonInferiority
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Trial, objective_of
+from lambdaboost.tuning.training import SHARED, Trial, objective_of
 
 Floats = NDArray[np.float64]
 TINY = ROUNDING**2  # a variance above 0
 TESTED = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
-SAID = {
+BULLETS = {
     "choice": "Choice: {system}, tuned, vs. {baseline}",
     "trees": "Trees: {system} on the best trees vs. {baseline}",
     "objective": "Objective, on the same trees: {system} vs. {baseline}",
@@ -74,14 +81,14 @@ def shrunken(values: Floats, weight: Floats) -> Floats:
 
 def best_trees(request: Request, trials: Iterable[Trial]) -> Trial | None:
     """The trial with the best trees by the objective that they are searched with."""
-    of = TREES, request.searcher.name
+    of = "trees", request.tree_candidate.name
     found = [one for one in trials if one.is_complete and (one.setting.phase, one.setting.candidate) == of]
     return max(found, key=lambda one: one.means[0], default=None)
 
 
 def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
     """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest."""
-    candidates, done = request.candidates, [one for one in trials if one.setting.phase != KEEP]
+    candidates, done = request.candidates, [one for one in trials if one.setting.phase != "keep"]
     found = [one for one in done if one.is_complete and not candidates[one.setting.candidate].is_reference]
     if not found:
         failed = (
@@ -96,7 +103,7 @@ def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
 # The comparison.
 
 
-def compare(
+def compare_trials(
     request: Request, trials: Sequence[Trial], chosen: Trial, kept: NonInferiority | None = None
 ) -> Any:
     """The tests: a pandas frame, each row the difference of a system from a baseline on a measure.
@@ -107,11 +114,15 @@ def compare(
     import pandas as pd
 
     default, on_trees = default_of(trials), on_best_trees(request, trials)
-    searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
-    of_trees = TREES, request.searcher.name
+    searched = [
+        one for one in trials if one.setting.phase not in ("default", "keep") and one.state != "failed"
+    ]
+    of_trees = "trees", request.tree_candidate.name
     trees = [one for one in searched if (one.setting.phase, one.setting.candidate) == of_trees]
-    test = Tests(request, best_trees(request, trials), len(trees))
-    base, first = (on_trees.get(name) for name in (request.base.name, request.searcher.name))
+    test = PairedTests(request, best_trees(request, trials), len(trees))
+    base, first = (
+        on_trees.get(name) for name in (request.default_candidate.name, request.tree_candidate.name)
+    )
     before, rows = None if chosen is default else on_trees.get(chosen.setting.candidate), list[Any]()
     if default is not None and chosen is not default:
         rows.append(test.row("choice", chosen, default, len(searched)))
@@ -121,10 +132,13 @@ def compare(
     others = [one for name, one in on_trees.items() if one is not first and not candidates[name].is_reference]
     rows += test.holm_rows("objective", [(one, first) for one in others if first is not None])
     if before is not None and before is not chosen:
-        further = [one for one in searched if one.setting.phase == AROUND or one in trees]
+        further = [one for one in searched if one.setting.phase == "refinement" or one in trees]
         rows.append(test.row("further settings", chosen, before, len(further)))
     named = {(one.objective, one.engine): name for name, one in candidates.items()}
-    parts = {name: named.get((first_part(one.objective), one.engine), "") for name, one in candidates.items()}
+    parts = {
+        name: named.get((without_further_sources(one.objective), one.engine), "")
+        for name, one in candidates.items()
+    }
     pairs = [(on_trees[name], on_trees[part]) for name, part in parts.items() if {name, part} <= {*on_trees}]
     rows += test.holm_rows("label", pairs)
     rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
@@ -132,7 +146,7 @@ def compare(
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class PairedTests:
     """Paired tests of trials; `best` has the best trees, the highest mean among `trees` settings."""
 
     request: Request
@@ -176,30 +190,30 @@ class Tests:
 def name_of(request: Request, trial: Trial) -> str:
     """What a trial is called: its candidate, and whether its parameters are the engine's own."""
     one = request.candidates[trial.setting.candidate]
-    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == DEFAULT else ""
+    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == "default" else ""
     return one.name + of
 
 
 def default_of(trials: Iterable[Trial]) -> Trial | None:
     """The trial of the engine's default, if it is complete."""
-    return next((one for one in trials if one.setting.phase == DEFAULT and one.is_complete), None)
+    return next((one for one in trials if one.setting.phase == "default" and one.is_complete), None)
 
 
 def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]:
     """The complete trial of each candidate on the best trees, by name."""
     if (best := best_trees(request, trials)) is None:
         return {}
-    there = OBJECTIVES, best.setting.trees
-    found = [one for one in trials if one.is_complete and (one.planned.phase, one.planned.trees) == there]
+    there = "objectives", best.setting.trees
+    found = [one for one in trials if one.is_complete and (one.requested.phase, one.requested.trees) == there]
     return {best.setting.candidate: best} | {one.setting.candidate: one for one in found}
 
 
-def _of_engines(request: Request, trials: Sequence[Trial], test: Tests) -> Iterable[dict[str, Any]]:
+def _of_engines(request: Request, trials: Sequence[Trial], test: PairedTests) -> Iterable[dict[str, Any]]:
     """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
-    given = [one for one in trials if one.setting.phase == TREES and one.planned.trees is not None]
-    own = [one for one in given if one.setting.candidate == request.searcher.name]
-    for rival in request.rivals:
-        others = [one for one in given if one.setting.candidate == rival.name]
+    given = [one for one in trials if one.setting.phase == "trees" and one.requested.trees is not None]
+    own = [one for one in given if one.setting.candidate == request.tree_candidate.name]
+    for candidate in request.other_engines:
+        others = [one for one in given if one.setting.candidate == candidate.name]
         pairs = list(zip(own[:SHARED], others[:SHARED], strict=False))
         if pairs := [pair for pair in pairs if all(one.is_complete for one in pair)]:
             means = [np.mean([one.values for one in of], axis=0) for of in zip(*pairs, strict=True)]
@@ -211,7 +225,7 @@ def _of_kept(kept: NonInferiority | None) -> Iterable[dict[str, Any]]:
     for at, step in enumerate(kept.steps if kept else (), 1):
         assert kept is not None
         of = {"question": "keep", "system": f"weight {step.weight:g}", "baseline": "the first measure alone"}
-        tested = {"difference": -step.loss, "low": -step.most, "p": step.p, HOLM: step.p}
+        tested = {"difference": -step.loss, "low": -step.loss_upper, "p": step.p, HOLM: step.p}
         for measure, mean, more in zip(kept.measures, kept.means[at], (tested, {}), strict=True):
             yield of | {"measure": repr(measure), "mean": mean, "difference": step.gain} | more
 
@@ -226,28 +240,32 @@ def describe(
     rows, name, said = frame.to_dict("records"), name_of(request, chosen), list[str]()
     if not rows or rows[0]["question"] != "choice":
         alone = chosen is default_of(trials) and len(trials) > 1
-        said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
-    for question, title in SAID.items():
+        said = [f"Choice: {name}{'; no other setting has a higher shrunken mean' if alone else ''}."]
+    for question, title in BULLETS.items():
         level = dict[str, list[str]]()  # by measure: objectives without a significant difference
         for row in (row for row in rows if row["question"] == question):
             if question == "objective" and row["system"] != name and row[HOLM] >= LEVEL:
                 start = f"Objective, on the same trees: no significant difference from {row['baseline']}"
-                level.setdefault(f"{start} in {row['measure']}", []).append(f"{row['system']} {_effect(row)}")
+                level.setdefault(f"{start} in {row['measure']}", []).append(
+                    f"{row['system']} {_describe_effect(row)}"
+                )
             else:
-                said.append(f"{title.format_map(row)}: {row['measure']} {_effect(row)}, {_result(row)}.")
+                said.append(
+                    f"{title.format_map(row)}: {row['measure']} {_describe_effect(row)}, {_conclude(row)}."
+                )
         said += [f"{start}: {', '.join(names)}." for start, names in level.items()]
     said += [f"Kept: {kept.verdict}"] if kept is not None else []
-    return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
+    return "\n".join(f"- {one}" for one in (*said, *_list_omissions(request, trials)))
 
 
-def _effect(row: Any) -> str:
+def _describe_effect(row: Any) -> str:
     """The difference with its interval and corrected p-value."""
     known = np.isfinite([row["low"], row["high"]]).all()
     ends = f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "too few queries for an interval"
     return f"{row['difference']:+.4f} ({ends}; p = {row[HOLM]:.2g})"
 
 
-def _result(row: Any) -> str:
+def _conclude(row: Any) -> str:
     if row["question"] == "label" and row["difference"] == row["low"] == row["high"] == 0:
         return "the same on every query"
     if row[HOLM] >= LEVEL:
@@ -255,24 +273,24 @@ def _result(row: Any) -> str:
     return "better" if row["difference"] > 0 else "worse"
 
 
-def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
+def _list_omissions(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
     """What failed, what was left out or not reached, positions that nothing reads, and the queries."""
     if failed := dict.fromkeys(f"{one.setting.candidate}: {one.error}" for one in trials if one.error):
         yield f"Failed: {'; '.join(failed)}."
-    if request.left_out:
-        yield f"Left out: {'; '.join(f'{name} ({why})' for name, why in request.left_out.items())}."
+    if request.incompatible:
+        yield f"Left out: {'; '.join(f'{name} ({why})' for name, why in request.incompatible.items())}."
     there = {one.setting.candidate for one in trials}
     if missing := [name for name in request.candidates if name not in there]:
         yield f"Not reached within the budget: {', '.join(missing)}."
     unread = not any(measure.reads_positions for measure in request.measures)
     given = request.train.queries.positions is not None
     if given and unread and request.for_training(request.train).queries.positions is None:
-        yield "Positions: no candidate reads them, so they were not used; InversePropensity reads them."
+        yield "Positions: not used by any candidate; InversePropensity uses them."
     n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
-    by_folds = f"by {request.folds}-fold cross-validation over the {n} of {' and '.join(request.given)}"
+    by_folds = f"by {request.folds}-fold cross-validation over the {n} of {' and '.join(request.data_sets)}"
     yield (
         f"Measured {by_folds if request.by_folds else f'on the {n} of valid'}, paired by query: 95% intervals, and "
-        "p-values after Holm's correction; both allow for choosing the best of several."
+        "p-values after Holm's correction; both corrected for choosing the best of several."
     )
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import by_type, inlined_disjoint, kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, count_ranks, side_by_side, to_lanes
+from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import Loss
@@ -66,7 +66,7 @@ def in_batches(q: Queries, levels: Levels) -> Batches:
 
 
 def _in_batches(q: Queries, levels: Levels) -> Batches:
-    lanes = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
+    lanes = pack_lanes(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
     slots = int(lanes.first[-1]), LANES
     batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
     for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):

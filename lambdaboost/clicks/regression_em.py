@@ -33,10 +33,10 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     Parameters
     ----------
     log : ClickLog
-        Sessions of one or more rankers. Each document counts, also one that was shown at one position only.
+        Sessions of one or more rankers. Documents shown at a single position count too.
     features : array of shape (log.n_documents, n_features)
-        Features of ``log.documents``: ``x[log.rows_of(query, document)]``. The curve is only as good as they predict
-        relevance.
+        Features of ``log.documents``: ``x[log.rows_of(query, document)]``. The better they predict relevance, the
+        better the curve.
 
     Examples
     --------
@@ -57,11 +57,11 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
             "the log has one query, but each document's relevance is predicted from other queries: give a log of at "
             f"least {FOLDS} queries"
         )
-    x = _checked(features, counts)
+    x = _check_features(features, counts)
     return curve_with_intervals(lambda _: _curve(counts, x), counts, 0)
 
 
-def _checked(features: ArrayLike, counts: Counts) -> NDArray[np.float32]:
+def _check_features(features: ArrayLike, counts: Counts) -> NDArray[np.float32]:
     x = np.asarray(features, dtype=np.float32)
     if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
@@ -92,7 +92,7 @@ def _curve(counts: Counts, x: NDArray[np.float32]) -> Floats:
         unclicked = (n - c) / (1 - t * g)
         looked = np.bincount(position, c + unclicked * t * (1 - g))
         relevant = by_document(c + unclicked * (1 - t) * g) / np.maximum(of_document, SMALLEST)
-        fitted = _fitted(x, np.clip(relevant, 0, 1), of_document, fold)
+        fitted = _predict_relevance(x, np.clip(relevant, 0, 1), of_document, fold)
         new = np.concatenate([looked / np.maximum(looks, SMALLEST), fitted])
         likelihood = (c * np.log(t * g) + (n - c) * np.log1p(-t * g)).sum()
         return np.log(np.clip(new, SMALLEST, 1 - 1e-6)), float(likelihood)
@@ -101,12 +101,12 @@ def _curve(counts: Counts, x: NDArray[np.float32]) -> Floats:
     rate = np.bincount(position, c) / np.maximum(looks, SMALLEST)
     rate = np.clip(rate / max(rate.max(), SMALLEST), 0.01, 0.99)
     mean = np.clip(c.sum() / n.sum(), SMALLEST, 0.5)
-    found = _accelerated(step, np.log(np.append(rate, np.full(counts.n_documents, mean))), places.size)
+    found = _squarem(step, np.log(np.append(rate, np.full(counts.n_documents, mean))), places.size)
     curve[places] = np.exp(found[: places.size])
     return curve
 
 
-def _accelerated(step: Callable[[Floats], tuple[Floats, float]], begin: Floats, n_positions: int) -> Floats:
+def _squarem(step: Callable[[Floats], tuple[Floats, float]], begin: Floats, n_positions: int) -> Floats:
     """The fixed point of EM steps, extrapolated (SQUAREM, scheme S3 of Varadhan & Roland 2008)."""
     now = begin
     for _ in range(STEPS):
@@ -129,7 +129,9 @@ def _accelerated(step: Callable[[Floats], tuple[Floats, float]], begin: Floats, 
     return now
 
 
-def _fitted(x: NDArray[np.float32], relevant: Floats, weight: Floats, fold: NDArray[np.int64]) -> Floats:
+def _predict_relevance(
+    x: NDArray[np.float32], relevant: Floats, weight: Floats, fold: NDArray[np.int64]
+) -> Floats:
     """Relevance by features, each document's by a model of the other queries.
 
     A model that has seen a document knows the click rate at the position where it was shown, and would explain bias as

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -152,7 +153,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             no other field, is the training data with all of theirs.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
-            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`.
+            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
+            the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
         init_score, eval_names, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
@@ -180,12 +182,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._objective, self._eval_at = objective, np.atleast_1d(eval_at).tolist()
         params = self._process_params("fit")
         params["objective"] = _objective_param(objective)
-        feval = self._measures(params, eval_metric)
+        feval, order = self._measures(params, eval_metric)
         for one in valid:
             one.check_readers(feval or (), "eval_", self.n_jobs)
         params = with_min_leaf_size(params, "lightgbm", objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _make_dataset(*training[1:4], **named)
+        first_only = _lightgbm.is_true(params.get("first_metric_only", True))
+        if first_only and _lightgbm.given(params, "early_stopping_round") is not None:
+            params["first_metric_only"] = True
+        stops = map(_stop_by_first_metric, callbacks or ()) if first_only else callbacks or ()
         history: dict[str, Any] = {}
         booster = lgb.train(
             params,
@@ -198,7 +204,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             valid_names=eval_names,
             feval=feval,
             init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
-            callbacks=[*_prevent_reset(objective), *(callbacks or ()), lgb.record_evaluation(history)],
+            callbacks=[*_prevent_reset(objective), *order, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
         self._n_features_in = n_features
@@ -214,8 +220,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
         return params | ({"objective": "None"} if stage == "predict" else {})
 
-    def _measures(self, params: dict[str, Any], eval_metric: Any) -> list[Callable[..., Any]] | None:
-        """Measures and callables for feval; names of LightGBM's own metrics go to `params`."""
+    def _measures(
+        self, params: dict[str, Any], eval_metric: Any
+    ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
+        """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
         given = [] if _lightgbm.given(self.get_params(), "metric") is None else named
         requested: list[Any] = []
@@ -223,8 +231,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
-            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()]
-        return [_as_feval(metric) for metric in requested if callable(metric)] or None
+            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()], []
+        feval = [_as_feval(metric) for metric in requested if callable(metric)]
+        return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
 
 
 def _make_dataset(features: Any, q: Queries, init_score: Any = None, **more: Any) -> Any:
@@ -243,6 +252,26 @@ def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
         return metric
     n = len(inspect.signature(metric).parameters)
     return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
+
+
+def _sort_own_last(env: Any) -> None:
+    """A callback that puts LightGBM's own metrics, which it evaluates first, after the others.
+
+    Early stopping then uses the first of the others.
+    """
+    own = _lightgbm.own_metrics(env.model)
+    env.evaluation_result_list.sort(key=lambda result: result[1] in own)
+
+
+_sort_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
+
+
+def _stop_by_first_metric(callback: Any) -> Any:
+    """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
+    if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
+        callback = copy.copy(callback)  # the caller may use it elsewhere
+        callback.first_metric_only = True
+    return callback
 
 
 def _prevent_reset(objective: Any) -> list[Any]:

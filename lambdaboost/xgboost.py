@@ -10,6 +10,7 @@ np.int64(1)
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import columns_of
+from lambdaboost.callback import SECOND, columns_of, xgboost_name
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.arrays import feature_array, query_weights
 from lambdaboost.datasets.columns import QUERY
@@ -182,11 +183,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 evals=evals,
                 obj=None if isinstance(objective, NativeObjective) else objective,
                 custom_metric=_metric([metric for metric in metrics if callable(metric)], self.n_jobs),
-                early_stopping_rounds=self.early_stopping_rounds,
                 evals_result=history,
                 verbose_eval=verbose,
                 xgb_model=first_model,
-                callbacks=self.callbacks,
+                callbacks=self._callbacks(metrics),
             )
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
@@ -211,6 +211,22 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             **more,
         )
         return attach_queries(data, q)
+
+    def _callbacks(self, metrics: Sequence[Any]) -> list[Any]:
+        """The user's callbacks, and early stopping by the first metric, unless it names another."""
+        name = metrics[0]
+        if not isinstance(name, str):
+            name = xgboost_name(name) if isinstance(name, Measure) else name.__name__
+        if name in metrics[1:]:
+            name += SECOND
+        found = list(self.callbacks or [])
+        if self.early_stopping_rounds:
+            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
+        for at, callback in enumerate(found):
+            if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
+                found[at] = copy.copy(callback)  # the caller may use it elsewhere
+                found[at].metric_name = name
+        return found
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lambdaboost import CNDCG, NDCG, LambdaRank
+from lambdaboost import CNDCG, MRR, NDCG, LambdaRank
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 from lambdaboost.lightgbm import LambdaRanker
@@ -104,23 +104,71 @@ def test_native_metrics_and_callables():
 
 def test_a_measure_has_another_name_than_the_engines_own_metric():
     names = list(fitted(**EVAL, eval_metric=[NDCG(3), "ndcg"])[1])
-    assert names == [*(f"ndcg@{k}" for k in range(1, 6)), "ndcg@3-lambdaboost"]
+    assert names == ["ndcg@3-lambdaboost", *(f"ndcg@{k}" for k in range(1, 6))]
 
 
 # Early stopping.
 
 
+def rounds_until(curve, patience=6, better=np.greater):
+    """The rounds that early stopping trains, going by this curve alone."""
+    best = 0
+    for m, value in enumerate(curve):
+        if better(value, curve[best]):
+            best = m
+        if m - best >= patience:
+            return m + 1
+    return len(curve)
+
+
+@pytest.mark.parametrize(
+    ("eval_metric", "first"),
+    [
+        (None, "ndcg@1"),
+        ([NDCG(10), NDCG(1), MRR()], "ndcg@10"),
+        (["ndcg@10", "ndcg@1"], "ndcg@10"),
+        ([NDCG(10), "ndcg@1"], "ndcg@10"),
+        ([NDCG(3), "mae"], "ndcg@3"),  # which LightGBM calls l1
+        ([NDCG(3), "ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
+        ([NDCG(3), "l2_root", "mean_average_precision"], "ndcg@3"),
+        (["mae", NDCG(3)], "l1"),
+        (["map@5", MRR(), "ndcg"], "map@5"),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("given", ["callback", "parameter"])
-@pytest.mark.parametrize(("eval_metric", "names"), [
-    (NDCG(10), ["ndcg@10"]), (None, [f"ndcg@{k}" for k in range(1, 6)]), ([NDCG(3), "mae"], ["ndcg@3", "l1"]),
-], ids=str)  # fmt: skip
-def test_any_metric_stops_as_in_lightgbm(eval_metric, names, given):
+def test_the_first_metric_stops(eval_metric, first, given):
     stop = [lgb.early_stopping(6, verbose=False)] if given == "callback" else []
     parameters = FAST | ({} if stop else {"early_stopping_round": 6})
     ranker, curves = fitted(parameters, **EVAL, eval_metric=eval_metric, callbacks=stop)
-    best = {name: np.argmin(curves[name]) if name == "l1" else np.argmax(curves[name]) for name in names}
-    assert set(curves) == set(names) and {len(curve) for curve in curves.values()} == {min(best.values()) + 7}
-    assert ranker.best_iteration_ == 1 + min(best.values())
+    curve, better = curves[first], np.less if first == "l1" else np.greater
+    assert {len(other) for other in curves.values()} == {rounds_until(curve, better=better)}
+    assert ranker.best_iteration_ == 1 + int(np.argmin(curve) if first == "l1" else np.argmax(curve))
+    assert ranker.best_score_["valid_0"][first] == curve[ranker.best_iteration_ - 1]
+    assert not stop or not stop[0].first_metric_only  # the callback is left as it is
+
+
+def scripted(name, values):
+    """A metric that takes these values round by round."""
+    rounds = iter(values)
+    return lambda y_true, y_pred: (name, next(rounds), True)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rounds"),
+    [({}, 16), ({"first_metric_only": True}, 16), ({"first_metric_only": False}, 7)],
+    ids=str,
+)
+@pytest.mark.parametrize("given", ["callback", "parameter"])
+def test_other_metrics_stop_only_on_request(given, parameters, rounds):
+    values = {"rises for ten rounds": [*range(10), *[0] * 70], "falls": range(80, 0, -1)}
+    parameter = {"early_stopping_round": 6} if given == "parameter" else {}
+    ranker, curves = fitted(
+        FAST | parameters | parameter, **EVAL, eval_metric=[scripted(*metric) for metric in values.items()],
+        callbacks=[] if parameter else [lgb.early_stopping(6, verbose=False)],
+    )  # fmt: skip
+    assert [len(curve) for curve in curves.values()] == [rounds] * 2
+    assert ranker.best_iteration_ == rounds - 6
 
 
 def test_the_training_data_are_no_reason_to_stop():
@@ -131,7 +179,7 @@ def test_the_training_data_are_no_reason_to_stop():
                        sources={"clicks": Q.labels["clicks"]})  # fmt: skip
     assert list(ranker.evals_result_) == ["fit", "held out"]
     curve = ranker.evals_result_["held out"]["ndcg@3-clicks"]
-    assert len(curve) == np.argmax(curve) + 4 < 80 and ranker.best_iteration_ == 1 + np.argmax(curve)
+    assert len(curve) == rounds_until(curve, 3) < 80 and ranker.best_iteration_ == 1 + np.argmax(curve)
     assert CNDCG(3)(ranker.predict(X_VALID), Q_VALID) == pytest.approx(max(curve), abs=1e-12)
 
 

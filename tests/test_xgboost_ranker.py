@@ -50,14 +50,16 @@ def fitted(parameters=SMALL, **more):
     ids=str,
 )
 @pytest.mark.parametrize("given", ["parameter", "callback"])
-def test_the_last_metric_stops_as_in_xgboost(eval_metric, names, given):
+def test_the_first_metric_stops(eval_metric, names, given):
     stop = xgb.callback.EarlyStopping(rounds=4)
     size = LONG if given == "parameter" else LONG | {"early_stopping_rounds": None, "callbacks": [stop]}
     ranker, curves = fitted(size, eval_metric=eval_metric)
     assert list(curves) == names
-    curve = curves[names[-1]]
+    first = {MRR: "pre-mrr@5", NDCG: "ndcg@3"}.get(type(eval_metric[0]) if eval_metric else NDCG, "ndcg@3")
+    curve = curves[first]
     assert len(curve) == np.argmax(curve) + 5 < 80
     assert ranker.best_iteration == np.argmax(curve) and ranker.best_score == max(curve)
+    assert stop.metric_name is None  # the callback is left as it is
     best = ranker.get_booster()[: ranker.best_iteration + 1]
     np.testing.assert_array_equal(ranker.predict(VALID), best.inplace_predict(VALID.drop(columns="qid")))
 

@@ -15,10 +15,7 @@ from lambdaboost.datasets import web_search_log, write_letor
 
 pytest.importorskip("optuna")
 QUICK = (
-    "--objective",
-    "lambdarank",
-    "--objective",
-    "LambdaRank",
+    *("--objective", "lambdarank", "--objective", "LambdaRank"),
     "--settings",
     3,
     "--rounds",

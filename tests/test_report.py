@@ -304,7 +304,7 @@ def test_report_command(capsys, folder, tmp_path):
         "3 systems on 15 queries",
         about["objective"],
         about["model_sha256"],
-        about["data"]["train"]["sha256"],
+        about["data"]["train"]["file"],
         "CNDCG(k=10)",
     ):
         assert expected in shown, expected

@@ -18,7 +18,7 @@ from lambdaboost.datasets.letor import LetorTable
 from lambdaboost.datasets.tables import Table
 
 DEFAULT = Columns(label="label")
-OF_LABELS = ("query", "label", "position", "weight", "document")
+LABELS = ("query", "label", "position", "weight", "document")
 
 
 @dataclass(frozen=True)
@@ -80,22 +80,22 @@ def read_model(path: Path, options: Columns) -> Model:
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:
-    """A file, and its columns of labels: those of the options, and those of the models' training that it has."""
+    """A file and its columns of labels: those that it has of the models' training, the first model's before others'.
+
+    Those of the options replace them.
+    """
     table = options.open(file, text=[column for model in models for column in model.columns.text])
     assert table is not None
-    found = {name: own for name in OF_LABELS if (own := getattr(options, name)) != getattr(DEFAULT, name)}
-    sources, rates = dict(options.sources), set(options.rates)
+    given = {name: column for name in LABELS if (column := getattr(options, name)) != getattr(DEFAULT, name)}
+    sources = {name: (column, name in options.rates) for name, column in options.sources.items()}
     for own in (model.columns for model in models):
-        for name in OF_LABELS:
+        for name in LABELS:
             column = getattr(own, name) or getattr(DEFAULT, name)
             if name in ("query", "label") or column in table.names:
-                found.setdefault(name, column)
+                given.setdefault(name, column)
         for name, column in own.sources.items():
-            there = column in table.names and column not in found.values()
-            if there and not options.sources and sources.setdefault(name, column) != column:
-                raise ValueError(
-                    f"{name} was the column {sources[name]} of one model's training and {column} of another's: choose "
-                    f"one by --source {name}=COLUMN"
-                )
-        rates |= set(own.rates) if not options.sources else set()
-    return table, replace(options, sources=sources, rates=tuple(rates.intersection(sources)), **found)
+            if not options.sources and column in table.names and column not in given.values():
+                sources.setdefault(name, (column, name in own.rates))
+    columns = {name: column for name, (column, _) in sources.items()}
+    rates = [name for name, (_, is_count) in sources.items() if is_count]
+    return table, replace(options, sources=columns, rates=rates, **given)

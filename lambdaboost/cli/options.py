@@ -101,6 +101,11 @@ def columns_of(
     )
 
 
+def given(**files: Path | None) -> dict[str, Path]:
+    """The files that were given, by their argument."""
+    return {name: path for name, path in files.items() if path is not None}
+
+
 def existing(text: str) -> Any:
     """An option that is a file to read, with its help."""
     return Option(exists=True, dir_okay=False, help=text)
@@ -136,9 +141,9 @@ Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the we
 Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
 CATEGORICAL = "Features of a table that are categories: texts or whole numbers."
 Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
-DROP = "Columns that are no features, by name or in LETOR text by number: title,url."
+DROP = "Columns to leave out, by name or in LETOR text by number: title,url."
 Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
-UNSEEN = "What a category is that training did not have; default: that of the model, else error."
+UNSEEN = "How to treat categories not seen in training; default: the model's setting, else error."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]
 
 # What is trained, measured and written.

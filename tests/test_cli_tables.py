@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from command import call, done, refused
 
+from lambdaboost.cli.models import open_labelled, read_model
 from lambdaboost.cli.options import columns_of, read_source
 from lambdaboost.datasets import web_search_log, write_letor
 
@@ -146,6 +147,12 @@ def test_the_label_is_no_source_of_an_evaluation(capsys, tmp_path):
     # A model's source may be the label of an evaluation.
     done(capsys, "train", log, "--drop", "text", "--source", "a", *short, "--out", tmp_path / "n")
     done(capsys, "evaluate", log, "--model", tmp_path / "n", "--label", "b", "--measure", "spearman")
+    # Of two models with other columns for one source the first one decides.
+    done(capsys, "train", log, "--drop", "text", "--source", "a=b", *short, "--out", tmp_path / "o")
+    given = columns_of("qid", "label")
+    for names, column in (("no", "a"), ("on", "b"), ("mo", "b")):
+        models = [read_model(tmp_path / name, given) for name in names]
+        assert open_labelled(log, given, models)[1].sources == {"a": column}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -179,7 +186,7 @@ def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_pat
 
     def scores(model, file):
         out, err = done(capsys, "predict", tmp_path / model, file)
-        assert f"has no {model}.json: features are found by name" in err
+        assert f"has no {model}.json: features are matched by name" in err
         return np.array(out.split(), dtype=expected.dtype)
 
     np.testing.assert_array_equal(scores("named.json", tmp_path / "log.csv"), expected)

@@ -41,7 +41,7 @@ class Model:
             columns = saving.with_booster_features(columns, engine, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:
             raise ValueError(
-                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns by --drop"
+                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns with --drop"
             )
         scores: NDArray[np.floating] = engine.scores(self.booster, columns.features_in(table))
         if scores.ndim != 1:
@@ -72,7 +72,7 @@ def read_model(path: Path, options: Columns) -> Model:
             raise
         raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: give one") from None
     note(
-        f"{path} has no {saving.sidecar_path(path).name}: features are found by name if it has names, else in order"
+        f"{path} has no {saving.sidecar_path(path).name}: features are matched by name if it has names, else by order"
     )
     return Model(
         path, booster, replace(options, categories=engine.categories(booster)), {"engine": engine.NAME}
@@ -87,15 +87,15 @@ def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tupl
     table = options.open(file, text=[column for model in models for column in model.columns.text])
     assert table is not None
     given = {name: column for name in LABELS if (column := getattr(options, name)) != getattr(DEFAULT, name)}
-    sources = {name: (column, name in options.rates) for name, column in options.sources.items()}
+    sources, rates = dict(options.sources), set(options.rates)
     for own in (model.columns for model in models):
         for name in LABELS:
             column = getattr(own, name) or getattr(DEFAULT, name)
             if name in ("query", "label") or column in table.names:
                 given.setdefault(name, column)
         for name, column in own.sources.items():
-            if not options.sources and column in table.names and column not in given.values():
-                sources.setdefault(name, (column, name in own.rates))
-    columns = {name: column for name, (column, _) in sources.items()}
-    rates = [name for name, (_, is_count) in sources.items() if is_count]
-    return table, replace(options, sources=columns, rates=rates, **given)
+            is_new = not options.sources and name not in sources
+            if is_new and column in table.names and column not in given.values():
+                sources[name] = column
+                rates |= {name}.intersection(own.rates)
+    return table, replace(options, sources=sources, rates=tuple(rates), **given)

@@ -46,7 +46,7 @@ def describe_error(error: Exception) -> tuple[int, str]:
     """The exit code of an error, and its message in a line."""
     if isinstance(error, UsageError):
         path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
-        text = error.format_message().replace("Value error, ", "").rstrip(".")  # type: ignore[attr-defined]
+        text = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         return BAD_USAGE, f"{text}{'' if text.endswith('?') else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, str(error) if error.filename is None else f"{error.filename}: {error.strerror}"

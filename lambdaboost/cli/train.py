@@ -121,7 +121,7 @@ def train(
         "rounds_kept": kept,
     }
     save(booster, out, objective=objective, params=params, about=about)
-    note(f"trained {objective!r} in {seconds:.1f} s; {out} keeps {kept} rounds")
+    note(f"trained {objective!r} in {seconds:.1f} s; {out} has {kept} rounds")
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"), end="")
     elif means:

@@ -35,7 +35,7 @@ def tune(
     train: Annotated[Path, opt.argument("TRAIN", "File to train on.")],
     out: Annotated[Path, Option(metavar="MODEL", help=OUT)],
     valid: Annotated[
-        Path | None, opt.existing("Validation file; by default it joins TRAIN in the folds.")
+        Path | None, opt.existing("Validation file; its queries join those of TRAIN in the folds.")
     ] = None,
     split: Annotated[Split | None, Option(help=SPLIT)] = None,
     measure: opt.Measures = None,
@@ -43,12 +43,16 @@ def tune(
     objective: Annotated[list[Any] | None, OBJECTIVE] = None,
     engine: Annotated[opt.Engine | None, Option(help=ENGINE)] = None,
     settings: Annotated[int | None, Option(min=1, help="Number of settings to try; default 17.")] = None,
-    minutes: Annotated[float | None, Option(help="Time for the search, in place of --settings.")] = None,
+    minutes: Annotated[float | None, Option(help="Time for the search, instead of --settings.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
-    early_stopping: Annotated[int, Option(metavar="N", min=1, help="Rounds without improvement.")] = 30,
+    early_stopping: Annotated[
+        int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
+    ] = 30,
     param: opt.Params = None,
-    study: Annotated[Path | None, Option(help="File of the search; the same command resumes it.")] = None,
+    study: Annotated[
+        Path | None, Option(help="File that keeps the search; the same command resumes it.")
+    ] = None,
     workers: Annotated[int | None, Option(min=1, help="Number of processes; only 1 is reproducible.")] = None,
     query: opt.Query = "qid",
     label: opt.Label = "label",
@@ -63,10 +67,10 @@ def tune(
     as_json: opt.Json = False,
     overwrite: opt.Overwrite = False,
 ) -> None:
-    """Find the objective and the parameters that suit your data.
+    """Search tree parameters and an objective for your data.
 
-    The trees are searched first, then objectives on the same trees; the verdict says what each of them gave. Needs
-    Optuna. Ctrl-C writes the best model so far; with --study the same command goes on later, with --overwrite to
+    The trees are searched first, then objectives on the same trees; the verdict reports what each contributes. Needs
+    Optuna. Ctrl-C writes the best model so far; with --study the same command resumes the search, with --overwrite to
     replace that model. Files and options of columns are those of train.
 
     Example: lambdaboost tune train.txt --valid vali.txt --out model.txt

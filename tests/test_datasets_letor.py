@@ -225,5 +225,5 @@ def test_features_named_in_another_order_are_read_in_that_order(letor, names):
     columns = Columns(label="label", features=names)
     found = columns.read(path)
     assert found.features.tolist() == expected and found.feature_names == names
-    fitted = columns.recorded(found, columns.open(path))
+    fitted = columns.recorded(found)
     assert fitted.features_in(path).tolist() == fitted.read(path).features.tolist() == expected

@@ -14,7 +14,6 @@ from lambdaboost import saving
 from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.console import note
 from lambdaboost.datasets import Columns
-from lambdaboost.datasets.letor import LetorTable
 from lambdaboost.datasets.tables import Table
 
 DEFAULT = Columns(label="label")
@@ -34,9 +33,11 @@ class Model:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
         engine, columns = engine_named(self.about["engine"]), self.columns
         n = engine.n_features(self.booster)
-        if columns.features is None and isinstance(table, LetorTable):  # which may omit the last features
-            lacking = max(0, n - len(columns.feature_names(table)))
-            columns = replace(columns, n_features=table.n_features + lacking)
+        if columns.features is None and table.letor:  # which may omit the last features
+            there = columns.feature_names(table)
+            last = max(map(int, there))
+            absent = map(str, range(last + 1, last + 1 + n - len(there)))
+            columns = replace(columns, features=(*there, *absent))
         elif columns.features is None:
             columns = saving.with_booster_features(columns, engine, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:

@@ -132,9 +132,8 @@ def read_parts(files: Mapping[str, Path], columns: Columns) -> tuple[dict[str, C
     """The data of each file, and the columns with the features of the first one."""
     parts: dict[str, Collection] = {}
     for name, path in files.items():
-        table = columns.open(path)
-        parts[name] = columns.read(table)
-        columns = columns.recorded(parts[name], table) if len(parts) == 1 else columns
+        parts[name] = columns.read(path)
+        columns = columns.recorded(parts[name]) if name == "train" else columns
     return parts, columns
 
 

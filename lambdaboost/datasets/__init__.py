@@ -14,7 +14,6 @@ from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.reading import from_frame, read_table
 from lambdaboost.datasets.synthetic import web_search_log
-from lambdaboost.datasets.workers import rows_of_worker
 
 __all__ = [
     "Collection",
@@ -24,7 +23,6 @@ __all__ = [
     "from_frame",
     "read_letor",
     "read_table",
-    "rows_of_worker",
     "web_search_log",
     "write_letor",
 ]

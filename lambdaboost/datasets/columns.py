@@ -43,12 +43,13 @@ from lambdaboost.datasets.arrays import (
 )
 from lambdaboost.datasets.categories import Categories, categories_in, codes_in
 from lambdaboost.datasets.collection import Collection, click_rate
-from lambdaboost.datasets.letor import LetorTable, read_letor
+from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import Table, WrongType, as_frame, grades_of, is_table, sources_by_name
 
-QUERY, LABEL = "qid", "label"  # the names of LETOR text, and the command line's defaults
+QUERY, LABEL = "qid", "label"  # the names in LETOR text, and the command line's defaults
+DOCUMENT = "document"  # the names of its documents, if it has comments
 
 
 class Labels(NamedTuple):
@@ -61,7 +62,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what; LETOR text has the columns 1, 2, … besides its queries and grades.
+    """Which columns hold what; LETOR text has the columns 1, 2, …, label, qid and, if it names documents, document.
 
     Parameters
     ----------
@@ -85,8 +86,6 @@ class Columns:
         What a category is that training did not have: by default an error; ``"missing"`` warns once, with counts.
     categories : dict of str to sequence, optional
         The values of the categorical features in training; None before.
-    n_features, sparse : optional
-        The number of columns of LETOR text, and whether features are stored sparse, which means "missing" to XGBoost.
 
     Raises
     ------
@@ -118,8 +117,6 @@ class Columns:
     rates: Sequence[str] = ()
     unseen: str | None = None
     categories: Categories | None = None
-    n_features: int | None = None
-    sparse: bool | None = None
 
     def __post_init__(self) -> None:
         if self.query is None:
@@ -164,20 +161,9 @@ class Columns:
         categories = {name: list(values) for name, values in (self.categories or {}).items()}
         return {"columns": columns} | ({"categories": categories} if categories else {})
 
-    def recorded(self, data: Collection, table: Table | None = None) -> Columns:
-        """The columns for all further data, with the features and categories of the training data.
-
-        `table` is what they were read from, if that may be LETOR text.
-        """
-        known: dict[str, Any] = {
-            "features": data.feature_names,
-            "categories": dict(data.categories),
-            "sparse": None,
-        }
-        if isinstance(table, LetorTable):
-            known["n_features"] = max(table.n_features, self.n_features or 0)
-            known["sparse"] = not isinstance(data.features, np.ndarray)
-        return replace(self, **{"n_features": None, "categorical": ()} | known)
+    def recorded(self, data: Collection) -> Columns:
+        """The columns for all further data, with the features and categories of the training data."""
+        return replace(self, features=data.feature_names, categories=dict(data.categories), categorical=())
 
     @property
     def text(self) -> tuple[str | None, ...]:
@@ -198,10 +184,7 @@ class Columns:
         table: Table | None = data if isinstance(data, Table) else None
         if isinstance(data, str | os.PathLike):
             path = Path(data)
-            if is_table(path):
-                table = Table.read(path, (*self.text, *text))
-            else:
-                table = LetorTable(None, str(path), 1, whole=read_letor(path))
+            table = Table.read(path, (*self.text, *text)) if is_table(path) else _letor_table(path)
         elif table is None and (frame := as_frame(name, data)) is not None:
             table = Table(frame, name)
         if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
@@ -233,7 +216,7 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = self._opened(data, name)
+        table = self.open(data, name)
         data = feature_array(data) if table is None else data
         q, documents, rows = self.labels(data if table is None else table, y, name=name, **arrays)
         features, names, categories = self._features(table, data)
@@ -265,13 +248,15 @@ class Columns:
                 f"the grades are {quote(y)}: give an array of them, not the name of a column, and drop that column "
                 "from the features"
             )
-        table: Any = self._opened(data, name)
+        table: Any = self.open(data, name)
+        letor = table is not None and table.letor
         name = name if table is None else table.where
         n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
         pick = partial(self._pick, table, name, strict and self.categories is None)
         sizes, groups = None if group is None else sizes_of(group, n), group if qid is None else qid
         ids = pick("query", self.query, groups, lambda column: table.ids(column), partial(_ids, sizes))
-        found = {RELEVANCE: pick("label", self.label, y, lambda column: table.labels(column), grades_of)}
+        label = LABEL if letor and self.label is None and y is None else self.label
+        found = {RELEVANCE: pick("label", label, y, lambda column: table.labels(column), grades_of)}
         given_sources = sources_by_name(sources)
         for source in {**self.sources, **given_sources}:
             check_new_source(source)
@@ -288,12 +273,8 @@ class Columns:
             "position", self.position, position, lambda column: table.positions(column), place
         )
         found["weight"] = pick("weight", self.weight, weight, lambda column: table.weights(column), weigh)
-        found["document"] = pick(
-            "document", self.document, None, lambda column: table.documents(column), None
-        )
-        if isinstance(table, LetorTable):
-            found["document"] = table.whole.documents
-            sizes = table.whole.queries.sizes if ids is None else None
+        document = DOCUMENT if letor and self.document is None else self.document
+        found["document"] = pick("document", document, None, lambda column: table.documents(column), None)
         found = {name: values for name, values in {**found, "qid": ids}.items() if values is not None}
         for argument, values in found.items():
             if (size := len(getattr(values, "codes", values))) != n and argument != "weight":
@@ -325,10 +306,6 @@ class Columns:
     ) -> Any:
         """The column of an argument in a table, or the values given in its place; None where both may lack."""
         there = table is not None and column in table.names
-        if isinstance(table, LetorTable) and argument in ("query", "label", "document"):
-            if column not in (QUERY, LABEL, None):
-                raise ValueError(f"{argument}: {name} is LETOR text, which has its own: leave {argument} out")
-            there = argument != "document" and (column is not None or given is None)
         if there and given is not None:
             what = {"query": "group or qid", "label": "y"}.get(argument, argument)
             raise ValueError(
@@ -336,7 +313,10 @@ class Columns:
             )
         if there or given is not None:
             return read(column) if there else parse(given)
-        if argument not in ("query", "label") and (column is None or not strict):
+        optional = (
+            column is None or not strict or (table is not None and table.letor and argument == "document")
+        )
+        if argument not in ("query", "label") and optional:
             return None
         if column is None:
             raise ValueError(f"label: {name} has no column for the grades: name their column")
@@ -355,15 +335,7 @@ class Columns:
             Those of the training in its order, with the codes of its categories.
 
         """
-        table = self._opened(data, name, warns=True)
-        return self._features(table, data)[0]
-
-    def _opened(self, data: Any, name: str, warns: bool = False) -> Table | None:
-        """A table or a file; LETOR text with all columns of the training data."""
-        table = self.open(data, name)
-        if isinstance(table, LetorTable) and self.n_features is not None:
-            return table.fitted_to(self.n_features, warns)
-        return table
+        return self._features(self.open(data, name), data)[0]
 
     def _own(self) -> list[tuple[str, str]]:
         """The arguments that name a column of labels, and the columns."""
@@ -376,10 +348,6 @@ class Columns:
         if table is None:
             return feature_array(data), None, {}
         names = self.feature_names(table)
-        if isinstance(table, LetorTable):
-            if self.categorical:
-                raise ValueError(f"categorical is for tables, but {table.where} is LETOR text: leave it out")
-            return table.matrix(names, self.sparse), names, {}
         categories = self.categories
         if categories is None:
             named = self._checked("categorical", table)
@@ -408,19 +376,20 @@ class Columns:
     def feature_names(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those of the training or those given, else all without another use."""
         names = table.names
-        if isinstance(table, LetorTable):  # which may omit the last ones
-            names += [str(at) for at in range(len(names) + 1, (self.n_features or 0) + 1)]
-        elif self.n_features is not None:
-            raise ValueError(
-                f"{table.where} is a table, but the training data were LETOR text: give such text"
-            )
         if self.features is not None:
-            if missing := [column for column in self.features if column not in names]:
+            missing = [column for column in self.features if column not in names]
+            if missing and not (table.letor and all(map(_is_number, missing))):  # LETOR text omits zeros
                 of = "features" if self.categories is None else "features of the training data"
                 raise ValueError(f"{table.where} lacks {of}: {listed(missing)}; add these columns")
+            if missing:
+                warn(
+                    f"{table.where} lacks the features {listed(missing)}, which count as 0; if it has others than the "
+                    "training data, the scores are meaningless"
+                )
             kept = tuple(self.features)
         else:
             gone = {column for _, column in self._own()}.union(self._checked("drop", table))
+            gone |= {QUERY, LABEL, DOCUMENT} if table.letor else set()
             kept = tuple(column for column in names if column not in gone)
         if not kept:
             raise ValueError(
@@ -433,6 +402,25 @@ class Columns:
         for column in getattr(self, argument):
             table.check(column, argument)
         return list(getattr(self, argument))
+
+
+def _letor_table(path: Path) -> Table:
+    """LETOR text as a table of its features, dense, with the columns of grades, queries and names."""
+    import pandas as pd
+
+    X, q = data = read_letor(path)
+    X = X if isinstance(X, np.ndarray) else X.toarray()
+    frame = pd.DataFrame(X, columns=list(map(str, range(1, data.n_features + 1))), copy=False)
+    ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
+    frame[LABEL], frame[QUERY] = q.relevance, np.repeat(ids, q.sizes)
+    if data.documents is not None:
+        frame[DOCUMENT] = data.documents
+    return Table(as_frame(str(path), frame), str(path), 1, letor=True)
+
+
+def _is_number(column: Any) -> bool:
+    """Whether a column is called as the features of LETOR text are."""
+    return isinstance(column, str) and column.isdecimal()
 
 
 def _ids(sizes: Any, given: Any) -> NDArray[Any] | None:

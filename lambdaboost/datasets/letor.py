@@ -6,8 +6,6 @@ import io
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,13 +15,10 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
-from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.positions import Positions, positions_of
-from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets.queries import Queries
 
 EXPECTED = (
     "expected 'grade qid:Q 1:v 2:v … # comment' with grades from 0, whole qids on all lines or none, and feature "
@@ -169,7 +164,10 @@ def _joined(parts: list[Any], shape: tuple[int, int], stored: int) -> Any:
     from scipy.sparse import csr_matrix, vstack
 
     if stored < DENSE_SHARE * shape[0] * shape[1]:
-        return vstack([_widened(csr_matrix(part), shape[1]) for part in parts], format="csr")
+        wide = [csr_matrix(part) for part in parts]
+        for part in wide:
+            part.resize(part.shape[0], shape[1])
+        return vstack(wide, format="csr")
     dense, row = np.zeros(shape, np.float32), 0
     while parts:
         part = parts.pop(0)
@@ -177,17 +175,6 @@ def _joined(parts: list[Any], shape: tuple[int, int], stored: int) -> Any:
         rows[:] = part if isinstance(part, np.ndarray) else part.toarray()
         row += part.shape[0]
     return dense
-
-
-def _widened(X: Any, d: int) -> Any:
-    """Features with `d` columns, the last ones 0."""
-    from scipy.sparse import csr_matrix
-
-    if isinstance(X, np.ndarray):
-        return np.pad(X, ((0, 0), (0, d - X.shape[1])))
-    wide = csr_matrix(X)  # of the same arrays
-    wide.resize(X.shape[0], d)
-    return wide
 
 
 def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
@@ -249,73 +236,3 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     lines = zip(text.getvalue().splitlines(), names, strict=True)
     with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
         file.writelines(line.rstrip() + (f" # {name}\n" if name else "\n").encode() for line, name in lines)
-
-
-@dataclass(frozen=True, eq=False)
-class LetorTable(Table):
-    """LETOR text as a table of the columns 1, 2, …, whose grades and queries are not among them."""
-
-    whole: Any = None  # its Collection
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return int(self.whole.n_features)
-
-    @property
-    def names(self) -> list[str]:
-        """The numbers from 1 as text."""
-        return list(map(str, range(1, self.n_features + 1)))
-
-    def __len__(self) -> int:
-        return int(self.whole.queries.n_documents)
-
-    def fitted_to(self, n: int, warns: bool) -> LetorTable:
-        """The same text with the `n` columns of the training data; raises if it has more; `warns` if it has fewer."""
-        if self.n_features > n:
-            raise ValueError(
-                f"{self.where} has {self.n_features} features, the training data only {n}: give files of the same "
-                f"data, or train with {self.n_features} features"
-            )
-        if warns and self.n_features < n:
-            warn(
-                f"{self.where} has {self.n_features} features, the training data {n}: missing ones count as 0; if the "
-                "file has other features, the scores are meaningless"
-            )
-        X = self.whole.features
-        return (
-            self
-            if self.n_features == n
-            else replace(self, whole=replace(self.whole, features=_widened(X, n)))
-        )
-
-    def matrix(self, columns: Sequence[str], sparse: bool | None = None) -> Any:
-        """Some columns, dense or `sparse` as in training: XGBoost treats absent values of sparse data as missing."""
-        from scipy.sparse import csr_matrix
-
-        X = self.whole.features
-        if list(columns) != self.names:
-            X = X[:, [int(column) - 1 for column in columns]]
-        if sparse is None or sparse != isinstance(X, np.ndarray):
-            return X
-        return csr_matrix(X) if sparse else X.toarray()
-
-    def numbers(self, column: str) -> NDArray[np.float32]:
-        """One column."""
-        found: NDArray[np.float32] = self.matrix([column], sparse=False).ravel()
-        return found
-
-    def positions(self, column: str) -> Positions:
-        """The positions in a column, where 0 stands for a row that was not shown."""
-        ranks = self.numbers(column)
-        return positions_of(self.called(column), np.where(ranks == 0, np.nan, ranks))
-
-    def labels(self, column: str) -> NDArray[np.float32]:
-        """A column as labels, or the grades of the text."""
-        grades: NDArray[np.float32] = self.whole.queries.labels[RELEVANCE]
-        return super().labels(column) if column in self.names else grades
-
-    def ids(self, column: str) -> Any:
-        """The query of each row; None if the text has sizes alone."""
-        q = self.whole.queries
-        return None if q.ids is None else np.repeat(q.ids, q.sizes)

@@ -56,6 +56,8 @@ class Table:
         The number of the first row in messages: 0, or 1 in a file.
     csv : bool
         Whether the fields are text that stands for numbers.
+    letor : bool
+        Whether it was LETOR text, in which an absent feature is 0, as is the position of a row that was not shown.
 
     """
 
@@ -63,6 +65,7 @@ class Table:
     where: str = "df"
     first: int = 0
     csv: bool = False
+    letor: bool = False
 
     @classmethod
     def of(cls, df: Any, name: str = "df") -> Table:
@@ -193,9 +196,17 @@ class Table:
         schema, names = self.frame.schema, self.names
         if not columns:
             return np.empty((len(self), 0), np.float32)
+        if self.letor and (absent := [column for column in columns if column not in names]):
+            there = [column for column in columns if column not in absent]
+            padded = np.zeros((len(self), len(columns)), np.float32)
+            padded[:, [at for at, column in enumerate(columns) if column in there]] = self.matrix(there)
+            return padded
         if not self.csv and all(schema[name].is_float() or schema[name].is_integer() for name in columns):
-            places = [names.index(column) for column in columns]
-            given = (self.frame if list(columns) == names else self.frame[:, places]).to_numpy()
+            places: Any = [names.index(column) for column in columns]
+            first, last = places[0], places[-1]
+            if places == list(range(first, last + 1)):
+                places = slice(first, last + 1)  # which copies nothing
+            given = self.frame[:, places].to_numpy()
             if given.dtype.kind in "iuf":
                 return given.astype(float_type(given.dtype), copy=False)
         return np.column_stack([self.numbers(column) for column in columns])
@@ -219,6 +230,8 @@ class Table:
                     "rows or text in all; an empty field is a row that was not shown"
                 )
             given = given if text.any() else ranks
+        if self.letor:
+            given = given.mask(given == 0)
         return positions_of(self.called(column), given)
 
 

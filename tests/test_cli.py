@@ -344,10 +344,12 @@ def test_texts_of_options():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_demo_prints_one_table(capsys, tmp_path, monkeypatch, engine):
+def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, engine):
     monkeypatch.chdir(tmp_path)
-    out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--report", "page.html")
-    assert os.listdir() == ["page.html"]
+    out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine)
+    assert os.listdir() == ["lambdaboost-report.html"] and out.endswith("lambdaboost-report.html\n")
+    page = (tmp_path / "lambdaboost-report.html").read_text(encoding="utf-8")
+    assert f"lambdaboost demo, {engine}" in page and "Learning curves" in page
     assert "train / valid / test 6 / 6 / 12 queries" in out and "paired t-test" in out
     table = [line for line in out.splitlines() if line.startswith(" ")]
     assert all(len(line) <= 80 for line in table)

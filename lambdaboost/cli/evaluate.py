@@ -39,12 +39,10 @@ def evaluate(
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
     models, files = ({file.name: path} if path else {} for path in (model, scores))
     with ERR.status("measuring …"):
-        scored = score_file(file, columns, models, files, measure)
-        q, measures = scored.queries, scored.measures
-        means = mean_measures(measures, scored.scores[file.name], q, seed)
+        q, measures, found, _ = score_file(file, columns, models, files, measure)
+        means = mean_measures(measures, found[file.name], q, seed)
     if as_json:
-        sizes = {"queries": q.n_queries, "documents": q.n_documents}
-        about = {"file": file.name, **sizes, "measures": means}
+        about = {"file": file.name, "queries": q.n_queries, "documents": q.n_documents, "measures": means}
         print(json.dumps(about, indent=2, allow_nan=False))
     else:
         print_measures({file.name: means}, {file.name: q}, measures)

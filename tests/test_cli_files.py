@@ -10,10 +10,9 @@ import typer
 from command import refused
 
 from lambdaboost.cli.app import app
-from lambdaboost.cli.outputs import NEXT_TO, check_outputs
 
 COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}
-WRITTEN = {"train": ["", ".json"], "tune": ["", ".json", ".py"]}
+WRITTEN = {"train": ["", ".json"], "tune": ["", ".json"]}
 NAMED = ("model", "scores")  # of report: NAME=PATH
 
 
@@ -105,33 +104,23 @@ def test_an_existing_file_is_replaced_only_where_that_is_asked_for(capsys, tmp_p
 
 
 REPORTED = [
-    "predict m.txt v.txt --out m.txt.json",
-    "report v.txt --model x=m.txt --out m.txt.json",
-    "tune v.txt --out model",
-    "train m.json --out m",
-    "train v.txt --valid m.json --out m",
-    "tune t.txt.py --out t.txt",
+    "predict m.txt v.txt --out m.txt.json --overwrite",
+    "report v.txt --model x=m.txt --out m.txt.json --overwrite",
+    "train m.json --out m --overwrite",
+    "train v.txt --valid m.json --out m --overwrite",
     "tune v.txt --study st --out model2",
     "tune v.txt --study no/study --out model2",
     "tune v.txt --study z --out z",
-    "train v.txt.gz --out v.txt.query --overwrite",
 ]
 
 
 @pytest.mark.parametrize("command", REPORTED)
 def test_the_reported_losses(capsys, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
-    for name in ("m.txt", "m.txt.json", "v.txt", "v.txt.gz", "model.py", "m.json", "t.txt.py", "v.txt.query"):
+    for name in ("m.txt", "m.txt.json", "v.txt", "m.json"):
         Path(name).write_bytes(b"the user's")
     Path("st").mkdir()
     before = contents(tmp_path)
     said = refused(capsys, *command.split())
     assert said.startswith(("error: out ", "error: study "))
     assert contents(tmp_path) == before
-
-
-def test_what_lies_next_to_an_input_is_read_too(tmp_path):
-    for suffix in NEXT_TO:
-        with pytest.raises(ValueError, match=r"rank\.train\S* is a file that this command reads"):
-            check_outputs(True, [tmp_path / "rank.train.xz"], out=[tmp_path / f"rank.train{suffix}"])
-    check_outputs(True, [tmp_path / "rank.train", None], out=[tmp_path / "rank.scores"])

@@ -14,18 +14,8 @@ from lambdaboost import load
 from lambdaboost.datasets import web_search_log, write_letor
 
 pytest.importorskip("optuna")
-QUICK = (
-    "--objective",
-    "lambdarank",
-    "--objective",
-    "LambdaRank",
-    "--settings",
-    3,
-    "--rounds",
-    15,
-    "--workers",
-    1,
-)
+TWO = ("--objective", "lambdarank", "--objective", "LambdaRank")
+QUICK = (*TWO, "--settings", 3, "--rounds", 15, "--workers", 1)
 
 
 @pytest.fixture(scope="module")

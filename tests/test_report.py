@@ -304,7 +304,7 @@ def test_report_command(capsys, folder, tmp_path):
         "3 systems on 15 queries",
         about["objective"],
         about["model_sha256"],
-        about["data"]["train"]["sha256"],
+        about["data"]["train"]["file"],
         "CNDCG(k=10)",
     ):
         assert expected in shown, expected
@@ -330,13 +330,3 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
     (tmp_path / "short").write_text("1\n")
     assert "has 1 scores" in refused("--scores", tmp_path / "short", *end)
     assert "No such file" in refused("--model", tmp_path / "none", *end)
-
-
-def test_demo_ends_in_a_page_here(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, told, err = call(capsys, "demo", "--queries", 24, "--rounds", 3)
-    assert code == 0, err
-    assert told.rstrip().endswith("lambdaboost-report.html") and os.listdir() == ["lambdaboost-report.html"]
-    text, _ = checked(tmp_path / "lambdaboost-report.html")
-    assert "lambdaboost demo, lightgbm" in text and "Learning curves" in headings(text)
-    assert "report " in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]

@@ -175,14 +175,6 @@ def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys
         assert f"row 9 of {bad}: relevance is 1e+30: " in told and not (tmp_path / "m").exists()
 
 
-def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys):
-    for header in ("\x1b[31mred\x1b]0;t\x07", "x" * 1_000_000, "{0}{a!r}%s", " \u2003 "):
-        path = table(tmp_path / "t.csv", f"qid,label,{header}\na,1,word\na,0,word\n")
-        for args in ((), ("--query", "id"), ("--source", "c=nothing")):
-            told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
-            assert told[:-1].isprintable() and len(told) < 2000, args
-
-
 def test_numbers_of_any_array():
     masked = np.ma.masked_equal([1.0, 2.0], 2.0)
     for given in (

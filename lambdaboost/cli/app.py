@@ -41,7 +41,7 @@ def _print_version(wanted: bool) -> None:
 def _top(
     context: typer.Context,
     version: Annotated[
-        bool, Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[bool, Option("--debug", help="Print the traceback of an error.")] = False,
 ) -> None:

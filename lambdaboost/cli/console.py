@@ -20,7 +20,7 @@ ERR = Console(stderr=True, highlight=False)
 LONGEST = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
 
 
-class StoppedButWrote(Exception):
+class InterruptedAfterWrite(Exception):
     """Interrupted by Ctrl-C after the output was written."""
 
 

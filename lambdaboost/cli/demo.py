@@ -9,7 +9,7 @@ import numpy as np
 from typer import Option
 
 from lambdaboost._installed import engine_named
-from lambdaboost.cli import options as of
+from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import web_search_log
@@ -29,9 +29,9 @@ def demo(
     queries: Annotated[int, Option(min=12, help="Number of queries, for all three parts.")] = 2400,
     rounds: Annotated[int, Option(min=1, help="Boosting rounds per system.")] = 100,
     seed: Annotated[int, Option(min=0, help="Seed of the data and the engine.")] = 0,
-    engine: of.EngineOption = of.ENGINE,
-    report: of.Page = of.PAGE,
-    overwrite: of.Overwrite = False,
+    engine: opt.EngineOption = opt.ENGINE,
+    report: opt.Page = opt.PAGE,
+    overwrite: opt.Overwrite = False,
 ) -> None:
     """Compare lambdaboost with the engine's own objective on synthetic search data.
 
@@ -86,5 +86,5 @@ def demo(
         f"{LEGEND} than {next(iter(systems))} ({comparison.criterion}).\n"
         f"{rounds} rounds each, {engine}'s default parameters; learning rate of "
         f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} selected by {CHOSEN_BY!r} on the validation part.\n"
-        f"Report with pictures, query by query: {report}"
+        f"HTML report: {report}"
     )

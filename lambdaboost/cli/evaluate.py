@@ -6,50 +6,43 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from lambdaboost.cli import options as of
+from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR
-from lambdaboost.cli.measuring import check_labels, figures_of, print_figures, read_scores
-from lambdaboost.cli.models import open_labelled, read_model
-from lambdaboost.evaluation.naming import default_measures
+from lambdaboost.cli.evaluation import mean_measures, print_measures, score_file
 
 
 def evaluate(
-    file: Annotated[Path, of.argument("FILE", "File with the grades.")],
-    scores: Annotated[Path | None, of.existing("Scores, one per line in the order of FILE.")] = None,
-    model: Annotated[Path | None, of.existing(of.MODEL)] = None,
-    measure: of.Measures = None,
-    query: of.Query = "qid",
-    label: of.Label = "label",
-    source: of.Sources = None,
-    position: of.Position = None,
-    weight: of.Weight = None,
-    document: of.Document = None,
-    categorical: of.Categorical = None,
-    drop: of.Drop = None,
-    unseen: of.UnseenOption = None,
-    seed: of.Seed = 0,
-    as_json: of.Json = False,
+    file: Annotated[Path, opt.argument("FILE", "File with the grades.")],
+    scores: Annotated[Path | None, opt.existing("Scores, one per line in the order of FILE.")] = None,
+    model: Annotated[Path | None, opt.existing(opt.MODEL)] = None,
+    measure: opt.Measures = None,
+    query: opt.Query = "qid",
+    label: opt.Label = "label",
+    source: opt.Sources = None,
+    position: opt.Position = None,
+    weight: opt.Weight = None,
+    document: opt.Document = None,
+    categorical: opt.Categorical = None,
+    drop: opt.Drop = None,
+    unseen: opt.UnseenOption = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
 ) -> None:
     """Evaluate scores or a model on a file.
 
-    A model of train knows its columns; options replace those of labels. Ties are in random order.
+    A model of train knows its columns; options replace those of its labels. Ties are in random order.
 
     Example: lambdaboost evaluate test.txt --model model.txt --measure MAP
     """
     if (scores is None) == (model is None):
         raise ValueError("give either --scores or --model")
-    options = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
-    models = [] if model is None else [read_model(model, options)]
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    models, files = ({file.name: path} if path else {} for path in (model, scores))
     with ERR.status("measuring …"):
-        table, columns = open_labelled(file, options, models)
-        q, _, rows = columns.labels(table)
-        measures = tuple(dict.fromkeys(measure or default_measures(q)))
-        check_labels(measures, q, file, rows)
-        values = models[0].scores(table) if scores is None else read_scores(scores, len(table))
-        figures = figures_of(measures, values if rows is None else values[rows], q, seed)
+        q, measures, found, _ = score_file(file, columns, models, files, measure)
+        means = mean_measures(measures, found[file.name], q, seed)
     if as_json:
-        sizes = {"queries": q.n_queries, "documents": q.n_documents}
-        found = {"file": file.name, **sizes, "measures": figures}
-        print(json.dumps(found, indent=2, allow_nan=False))
+        about = {"file": file.name, "queries": q.n_queries, "documents": q.n_documents, "measures": means}
+        print(json.dumps(about, indent=2, allow_nan=False))
     else:
-        print_figures({file.name: figures}, {file.name: q}, measures)
+        print_measures({file.name: means}, {file.name: q}, measures)

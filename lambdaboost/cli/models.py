@@ -17,7 +17,7 @@ from lambdaboost.datasets import Columns
 from lambdaboost.datasets.tables import Table
 
 DEFAULT = Columns(label="label")
-OF_LABELS = ("query", "label", "position", "weight", "document")
+LABELS = ("query", "label", "position", "weight", "document")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Model:
             columns = saving.with_booster_features(columns, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:
             raise ValueError(
-                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns by --drop"
+                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns with --drop"
             )
         scores: NDArray[np.floating] = engine.scores(self.booster, columns.features_in(table))
         if scores.ndim != 1:
@@ -74,29 +74,29 @@ def read_model(path: Path, options: Columns) -> Model:
             raise
         raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: give one") from None
     note(
-        f"{path} has no {saving.sidecar_path(path).name}: features are found by name if it has names, else in order"
+        f"{path} has no {saving.sidecar_path(path).name}: features are matched by name if it has names, else by order"
     )
     columns = replace(options, categories=engine.categories(booster))
     return Model(path, booster, columns, {"engine": name})
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:
-    """A file, and its columns of labels: those of the options, and those of the models' training that it has."""
+    """A file and its columns of labels: those that it has of the models' training, the first model's before others'.
+
+    Those of the options replace them.
+    """
     table = options.open(file, text=[column for model in models for column in model.columns.text])
     assert table is not None
-    found = {name: own for name in OF_LABELS if (own := getattr(options, name)) != getattr(DEFAULT, name)}
+    given = {name: column for name in LABELS if (column := getattr(options, name)) != getattr(DEFAULT, name)}
     sources, rates = dict(options.sources), set(options.rates)
     for own in (model.columns for model in models):
-        for name in OF_LABELS:
+        for name in LABELS:
             column = getattr(own, name) or getattr(DEFAULT, name)
             if name in ("query", "label") or column in table.names:
-                found.setdefault(name, column)
+                given.setdefault(name, column)
         for name, column in own.sources.items():
-            there = column in table.names and column not in found.values()
-            if there and not options.sources and sources.setdefault(name, column) != column:
-                raise ValueError(
-                    f"{name} was the column {sources[name]} of one model's training and {column} of another's: choose "
-                    f"one by --source {name}=COLUMN"
-                )
-        rates |= set(own.rates) if not options.sources else set()
-    return table, replace(options, sources=sources, rates=tuple(rates.intersection(sources)), **found)
+            is_new = not options.sources and name not in sources
+            if is_new and column in table.names and column not in given.values():
+                sources[name] = column
+                rates |= {name}.intersection(own.rates)
+    return table, replace(options, sources=sources, rates=tuple(rates), **given)

@@ -101,6 +101,11 @@ def columns_of(
     )
 
 
+def given(**files: Path | None) -> dict[str, Path]:
+    """The files that were given, by their argument."""
+    return {name: path for name, path in files.items() if path is not None}
+
+
 def existing(text: str) -> Any:
     """An option that is a file to read, with its help."""
     return Option(exists=True, dir_okay=False, help=text)
@@ -134,29 +139,29 @@ POSITION = (
 Position = Annotated[str | None, Option(metavar="COLUMN", help=POSITION)]
 Weight = Annotated[str | None, Option(metavar="COLUMN", help="Column with the weight of each row.")]
 Document = Annotated[str | None, Option(metavar="COLUMN", help="Column with the name of each row.")]
-CATEGORICAL = "Features of a table that are categories: texts or whole numbers."
+CATEGORICAL = "Categorical features of a table: columns of text or of whole numbers."
 Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
-DROP = "Columns that are no features, by name or in LETOR text by number: title,url."
+DROP = "Columns to leave out, by name or in LETOR text by number: title,url."
 Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
-UNSEEN = "What a category is that training did not have; default: that of the model, else error."
+UNSEEN = "How to treat categories not seen in training; default: the model's setting, else error."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]
 
 # What is trained, measured and written.
-MODEL = "Model of train, or a plain one of LightGBM or XGBoost."
+MODEL = "Model written by train, or a plain model of LightGBM or XGBoost."
 OBJECTIVE = (
     "such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent; or the engine's own: lambdarank, rank_xendcg; "
     "rank:ndcg, rank:pairwise, rank:map."
 )
 EngineOption = Annotated[Engine, Option(help="The engine; the default is the first that is installed.")]
-PARAM = "Parameter of the engine, as num_leaves=63; may be repeated."
+PARAM = "Parameter of the engine, such as num_leaves=63; may be repeated."
 Params = Annotated[list[Any] | None, Option(metavar="KEY=VALUE", parser=parsed_by(read_param), help=PARAM)]
 MEASURE = (
     "A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, 3 and 1, "
-    "and CNDCG of each further label source; tune optimises ndcg@10, or the first that is given."
+    "and CNDCG of each further label source; tune optimises the first; its default is ndcg@10."
 )
 Measures = Annotated[list[Measure] | None, Option(metavar="MEASURE", parser=parsed_by(parse), help=MEASURE)]
 SEED = "Seed for the order of tied documents, and of the rows of a query in training."
 Seed = Annotated[int, Option(min=0, help=SEED)]
-Json = Annotated[bool, Option("--json", help="Print JSON in place of tables.")]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Page = Annotated[Path, Option(metavar="PAGE", help="HTML file to write.")]
-Overwrite = Annotated[bool, Option("--overwrite", help="Replace existing files at the places of outputs.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace output files that exist.")]

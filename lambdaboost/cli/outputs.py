@@ -6,19 +6,17 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from lambdaboost._files import check_place, without_compression_suffix
+from lambdaboost._files import check_place
 from lambdaboost._installed import SUFFIXES, TITLES
-
-# Of files next to inputs: the description of a model, and LightGBM's sizes of the queries of LETOR text.
-NEXT_TO = (".json", ".query", ".query.gz", ".query.xz", ".query.bz2")
+from lambdaboost.saving import sidecar_path
 
 
 def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: list[Path]) -> None:
     """Raise ValueError if an output cannot be written, or would replace what it must not, also through links.
 
-    `outputs` are the files of each option; `inputs` what the command reads.
+    `outputs` are the files of each option; `inputs` what the command reads, perhaps with a description next to it.
     """
-    read = [file for path in inputs if path is not None for file in _with_neighbours(path)]
+    read = [file for path in inputs if path is not None for file in (path, sidecar_path(path))]
     written: list[Path] = []
     for option, files in outputs.items():
         for file in files:
@@ -43,12 +41,5 @@ def engine_of_suffix(path: Path) -> str | None:
     return next((engine for engine, suffixes in SUFFIXES.items() if path.suffix.lower() in suffixes), None)
 
 
-def _with_neighbours(path: Path) -> list[Path]:
-    names = {path.name, without_compression_suffix(path).name}
-    return [path, *(path.with_name(name + suffix) for name in names for suffix in NEXT_TO)]
-
-
 def _is_same(a: Path, b: Path) -> bool:
-    if os.path.normcase(os.path.realpath(a)) == os.path.normcase(os.path.realpath(b)):
-        return True
-    return a.exists() and b.exists() and os.path.samefile(a, b)
+    return a.resolve() == b.resolve() or (a.exists() and b.exists() and a.samefile(b))

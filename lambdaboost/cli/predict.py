@@ -13,7 +13,7 @@ import numpy as np
 from typer import Option
 
 from lambdaboost._files import replacing
-from lambdaboost.cli import options as of
+from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR
 from lambdaboost.cli.models import open_labelled, read_model
 from lambdaboost.cli.outputs import check_outputs
@@ -22,16 +22,16 @@ from lambdaboost.datasets.tables import Table
 
 
 def predict(
-    model: Annotated[Path, of.argument("MODEL", of.MODEL)],
-    file: Annotated[Path, of.argument("FILE", "File to score; needs no labels.")],
+    model: Annotated[Path, opt.argument("MODEL", opt.MODEL)],
+    file: Annotated[Path, opt.argument("FILE", "File to score; needs no labels.")],
     out: Annotated[Path | None, Option(help="File to write; - or without it standard output.")] = None,
     ids: Annotated[bool, Option("--ids", help="Write CSV: query, document and score of each row.")] = False,
-    query: of.Query = "qid",
-    label: of.Label = "label",
-    document: of.Document = None,
-    drop: of.Drop = None,
-    unseen: of.UnseenOption = None,
-    overwrite: of.Overwrite = False,
+    query: opt.Query = "qid",
+    label: opt.Label = "label",
+    document: opt.Document = None,
+    drop: opt.Drop = None,
+    unseen: opt.UnseenOption = None,
+    overwrite: opt.Overwrite = False,
 ) -> None:
     """Score the documents of a file, one score per line; higher scores rank first.
 
@@ -48,7 +48,7 @@ def predict(
     out = None if out == Path("-") else out
     if out is not None:
         check_outputs(overwrite, [model, file], out=[out])
-    options = of.columns_of(query, label, document=document, drop=drop, unseen=unseen)
+    options = opt.columns_of(query, label, document=document, drop=drop, unseen=unseen)
     loaded = read_model(model, options)
     with ERR.status("reading …"):
         table, columns = open_labelled(file, options, [loaded])

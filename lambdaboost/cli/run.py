@@ -10,9 +10,9 @@ import typer
 
 from lambdaboost._installed import refusal
 from lambdaboost.cli.app import app
-from lambdaboost.cli.console import StoppedButWrote, note
+from lambdaboost.cli.console import InterruptedAfterWrite, note
 
-OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
+OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
@@ -28,33 +28,33 @@ def run(args: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
             code = command.main(words, "lambdaboost", standalone_mode=False)
-    except StoppedButWrote:
+    except InterruptedAfterWrite:
         return STOPPED
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     except Exception as error:
         if "--debug" in args:
             traceback.print_exc()
-        code, message = described(error)
+        code, message = describe_error(error)
         note(f"error: {message}")
     if code == STOPPED:
         note("lambdaboost: stopped, nothing written")
     return code if isinstance(code, int) else OK
 
 
-def described(error: Exception) -> tuple[int, str]:
-    """Exit code and message of an error."""
+def describe_error(error: Exception) -> tuple[int, str]:
+    """The exit code of an error, and its message in a line."""
     if isinstance(error, UsageError):
         path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
-        said = error.format_message().replace("Value error, ", "").rstrip(".")  # type: ignore[attr-defined]
-        return BAD_USAGE, f"{said}{'' if said.endswith('?') else '.'} See {path} --help."
+        text = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return BAD_USAGE, f"{text}{'' if text.endswith('?') else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
-    if (said := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
-        return BAD_INPUT, f"{said}; correct --param or the data"
+    if (text := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
+        return BAD_INPUT, f"{text}; correct --param or the data"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
         return BAD_INPUT, str(error)
     return (
-        DEFECT,
+        INTERNAL_ERROR,
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug",
     )

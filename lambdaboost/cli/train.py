@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from lambdaboost._files import sha256
 from lambdaboost._installed import TITLES, engine_named
-from lambdaboost.cli import options as of
+from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
-from lambdaboost.cli.measuring import check_labels, figures_of, print_figures
+from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
 from lambdaboost.cli.outputs import check_outputs, check_suffix
 from lambdaboost.datasets import Collection, Columns
 from lambdaboost.evaluation import NDCG
@@ -25,34 +24,34 @@ from lambdaboost.saving import save, sidecar_path
 from lambdaboost.traps import hint
 
 OBJECTIVE = Option(
-    metavar="OBJECTIVE", parser=of.parsed_by(read_objective), help=f"An objective, {of.OBJECTIVE}"
+    metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"
 )
 STOPPING = "Stop if the first --measure on --valid has not improved for N rounds; keep the best round."
 
 
 def train(
-    train: Annotated[Path, of.argument("TRAIN", "File to train on.")],
+    train: Annotated[Path, opt.argument("TRAIN", "File to train on.")],
     out: Annotated[Path, Option(metavar="MODEL", help="Model file to write, with MODEL.json next to it.")],
-    valid: Annotated[Path | None, of.existing("Validation file, evaluated after every round.")] = None,
-    test: Annotated[Path | None, of.existing("Test file, evaluated at the end.")] = None,
+    valid: Annotated[Path | None, opt.existing("Validation file, evaluated after every round.")] = None,
+    test: Annotated[Path | None, opt.existing("Test file, evaluated at the end.")] = None,
     objective: Annotated[Any, OBJECTIVE] = "LambdaRank()",
-    engine: of.EngineOption = of.ENGINE,
+    engine: opt.EngineOption = opt.ENGINE,
     rounds: Annotated[int, Option(min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[int | None, Option(metavar="N", min=1, help=STOPPING)] = None,
-    param: of.Params = None,
-    measure: of.Measures = None,
-    query: of.Query = "qid",
-    label: of.Label = "label",
-    source: of.Sources = None,
-    position: of.Position = None,
-    weight: of.Weight = None,
-    document: of.Document = None,
-    categorical: of.Categorical = None,
-    drop: of.Drop = None,
-    unseen: of.UnseenOption = None,
-    seed: of.Seed = 0,
-    as_json: of.Json = False,
-    overwrite: of.Overwrite = False,
+    param: opt.Params = None,
+    measure: opt.Measures = None,
+    query: opt.Query = "qid",
+    label: opt.Label = "label",
+    source: opt.Sources = None,
+    position: opt.Position = None,
+    weight: opt.Weight = None,
+    document: opt.Document = None,
+    categorical: opt.Categorical = None,
+    drop: opt.Drop = None,
+    unseen: opt.UnseenOption = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
+    overwrite: opt.Overwrite = False,
 ) -> None:
     """Train a model on files and evaluate it.
 
@@ -78,16 +77,16 @@ def train(
         objective.check(engine)
     else:
         objective.refuse_on_engines()
-    columns = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
-    paths = {"train": train, "valid": valid, "test": test}
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    files = opt.given(train=train, valid=valid, test=test)
     with ERR.status("reading …"):
-        parts, columns = read_parts(paths, columns)
+        parts, columns = read_parts(files, columns)
     default = min((default_measures(part.queries) for part in parts.values()), key=len)
     measures = tuple(dict.fromkeys(measure or default))
     watched = None if valid is None else next(iter(measure or ()), NDCG(10))
     for name, part in parts.items():
         readers = [objective] if name == "train" else [*measures, *([watched] if name == "valid" else [])]
-        check_labels(readers, part.queries, paths[name] or train, part.rows)
+        check_labels(readers, part.queries, files[name], part.rows)
 
     shuffled = parts["train"].shuffled(seed)
     if not getattr(objective, "reads_positions", True) and any(m.reads_positions for m in measures):
@@ -106,8 +105,8 @@ def train(
         booster = stock.boost(objective, params, rounds, data, watching, watched, early_stopping, on_round)
     seconds, kept = time.perf_counter() - start, stock.n_rounds(booster)
 
-    figures = {
-        name: figures_of(measures, stock.scores(booster, part.features), part.queries, seed)
+    means = {
+        name: mean_measures(measures, stock.scores(booster, part.features), part.queries, seed)
         for name, part in parts.items()
         if name != "train"
     }
@@ -116,36 +115,32 @@ def train(
         "rounds": rounds,
         "early_stopping": early_stopping,
         "seed": seed,
-        "data": data_facts(paths, parts),
-        "measures": figures,
+        "data": describe_data(files, parts),
+        "measures": means,
         "history": {} if watched is None else {"valid": {repr(watched): curve}},
         "rounds_kept": kept,
     }
     save(booster, out, objective=objective, params=params, about=about)
-    note(f"trained {objective!r} in {seconds:.1f} s; {out} keeps {kept} rounds")
+    note(f"trained {objective!r} in {seconds:.1f} s; {out} has {kept} rounds")
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"), end="")
-    elif figures:
-        print_figures(figures, {name: part.queries for name, part in parts.items()}, measures)
+    elif means:
+        print_measures(means, {name: part.queries for name, part in parts.items()}, measures)
 
 
-def read_parts(paths: Mapping[str, Path | None], columns: Columns) -> tuple[dict[str, Collection], Columns]:
-    """The files that were given, by name, and the columns with the features of the first one."""
+def read_parts(files: Mapping[str, Path], columns: Columns) -> tuple[dict[str, Collection], Columns]:
+    """The data of each file, and the columns with the features of the first one."""
     parts: dict[str, Collection] = {}
-    for name, path in paths.items():
-        if path is not None:
-            table = columns.open(path)
-            parts[name] = columns.read(table)
-            columns = columns.recorded(parts[name]) if len(parts) == 1 else columns
+    for name, path in files.items():
+        parts[name] = columns.read(path)
+        columns = columns.recorded(parts[name]) if name == "train" else columns
     return parts, columns
 
 
-def data_facts(paths: Mapping[str, Path | None], parts: Mapping[str, Collection]) -> dict[str, Any]:
+def describe_data(files: Mapping[str, Path], parts: Mapping[str, Collection]) -> dict[str, Any]:
     """What the description of a model says of its files."""
     facts: dict[str, Any] = {}
-    for name, path in paths.items():
-        if path is not None:
-            q = parts[name].queries
-            sizes = {"queries": q.n_queries, "documents": q.n_documents}
-            facts[name] = {"file": path.name, "sha256": sha256(path), **sizes}
+    for name, part in parts.items():
+        q = part.queries
+        facts[name] = {"file": files[name].name, "queries": q.n_queries, "documents": q.n_documents}
     return facts

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from lambdaboost.cli import options as of
-from lambdaboost.cli.console import ERR, StoppedButWrote, note
-from lambdaboost.cli.measuring import check_labels
+from lambdaboost.cli import options as opt
+from lambdaboost.cli.console import ERR, InterruptedAfterWrite, note
+from lambdaboost.cli.evaluation import check_labels
 from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
-from lambdaboost.cli.train import data_facts, read_parts
+from lambdaboost.cli.train import describe_data, read_parts
 from lambdaboost.evaluation import NDCG
 from lambdaboost.native import read_objective
 from lambdaboost.saving import sidecar_path
@@ -25,48 +25,52 @@ SPLIT = "Cross-validate all queries, or measure on --valid; default: folds witho
 KEEP = "With two measures: the tolerated loss of the first, such as 0.005, while the second is raised."
 OBJECTIVE = Option(
     metavar="OBJECTIVE",
-    parser=of.parsed_by(read_objective),
-    help=f"A candidate, {of.OBJECTIVE} May be repeated; default: the engines' own and lambdaboost's.",
+    parser=opt.parsed_by(read_objective),
+    help=f"A candidate, {opt.OBJECTIVE} May be repeated; default: the engines' own and lambdaboost's.",
 )
 ENGINE = "The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
 
 
 def tune(
-    train: Annotated[Path, of.argument("TRAIN", "File to train on.")],
+    train: Annotated[Path, opt.argument("TRAIN", "File to train on.")],
     out: Annotated[Path, Option(metavar="MODEL", help=OUT)],
     valid: Annotated[
-        Path | None, of.existing("Validation file; by default it joins TRAIN in the folds.")
+        Path | None, opt.existing("Validation file; its queries join those of TRAIN in the folds.")
     ] = None,
     split: Annotated[Split | None, Option(help=SPLIT)] = None,
-    measure: of.Measures = None,
+    measure: opt.Measures = None,
     keep: Annotated[float | None, Option(metavar="LOSS", help=KEEP)] = None,
     objective: Annotated[list[Any] | None, OBJECTIVE] = None,
-    engine: Annotated[of.Engine | None, Option(help=ENGINE)] = None,
+    engine: Annotated[opt.Engine | None, Option(help=ENGINE)] = None,
     settings: Annotated[int | None, Option(min=1, help="Number of settings to try; default 17.")] = None,
-    minutes: Annotated[float | None, Option(help="Time for the search, in place of --settings.")] = None,
+    minutes: Annotated[float | None, Option(help="Time for the search, instead of --settings.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
-    early_stopping: Annotated[int, Option(metavar="N", min=1, help="Rounds without improvement.")] = 30,
-    param: of.Params = None,
-    study: Annotated[Path | None, Option(help="File of the search; the same command resumes it.")] = None,
-    workers: Annotated[int | None, Option(min=1, help="Processes; only 1 repeats a search exactly.")] = None,
-    query: of.Query = "qid",
-    label: of.Label = "label",
-    source: of.Sources = None,
-    position: of.Position = None,
-    weight: of.Weight = None,
-    document: of.Document = None,
-    categorical: of.Categorical = None,
-    drop: of.Drop = None,
-    unseen: of.UnseenOption = None,
-    seed: of.Seed = 0,
-    as_json: of.Json = False,
-    overwrite: of.Overwrite = False,
+    early_stopping: Annotated[
+        int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
+    ] = 30,
+    param: opt.Params = None,
+    study: Annotated[
+        Path | None, Option(help="File that keeps the search; the same command resumes it.")
+    ] = None,
+    workers: Annotated[int | None, Option(min=1, help="Number of processes; only 1 is reproducible.")] = None,
+    query: opt.Query = "qid",
+    label: opt.Label = "label",
+    source: opt.Sources = None,
+    position: opt.Position = None,
+    weight: opt.Weight = None,
+    document: opt.Document = None,
+    categorical: opt.Categorical = None,
+    drop: opt.Drop = None,
+    unseen: opt.UnseenOption = None,
+    seed: opt.Seed = 0,
+    as_json: opt.Json = False,
+    overwrite: opt.Overwrite = False,
 ) -> None:
-    """Find the objective and the parameters that suit your data.
+    """Search tree parameters and an objective for your data.
 
-    The trees are searched first, then objectives on the same trees; the verdict says what each of them gave. Needs
-    Optuna. Ctrl-C writes the best model so far; with --study the same command goes on later, with --overwrite to
+    The trees are searched first, then objectives on the same trees; the verdict reports what each contributes. Needs
+    Optuna. Ctrl-C writes the best model so far; with --study the same command resumes the search, with --overwrite to
     replace that model. Files and options of columns are those of train.
 
     Example: lambdaboost tune train.txt --valid vali.txt --out model.txt
@@ -78,17 +82,17 @@ def tune(
         check_outputs(True, [train, valid], study=[study])  # which may exist, to be resumed
     named: Any = engine or engine_of_suffix(out)
     how_split: Any = split
-    check_suffix(out, named or of.ENGINE)
-    columns = of.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
-    paths = {"train": train, "valid": valid}
+    check_suffix(out, named or opt.ENGINE)
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    files = opt.given(train=train, valid=valid)
     with ERR.status("reading …"):
-        parts, columns = read_parts(paths, columns)
+        parts, columns = read_parts(files, columns)
     measures = tuple(dict.fromkeys(measure or [NDCG(10)]))
     for name, part in parts.items():
-        check_labels([*measures, *(objective or ())], part.queries, paths[name] or train, part.rows)
+        check_labels([*measures, *(objective or ())], part.queries, files[name], part.rows)
 
     def write(tuned: Tuned) -> None:
-        tuned.save(out, about={**columns.record(), "data": data_facts(paths, parts), "seed": seed})
+        tuned.save(out, about={**columns.record(), "data": describe_data(files, parts), "seed": seed})
         print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
         note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds")
 
@@ -101,5 +105,5 @@ def tune(
     except Stopped as stopped:
         note(f"lambdaboost: {stopped}; {out} becomes the best so far")
         write(stopped.finish())
-        raise StoppedButWrote from None
+        raise InterruptedAfterWrite from None
     write(tuned)

@@ -1,4 +1,4 @@
-"""Evaluation of scores on files, printed as a table or JSON."""
+"""Evaluation of models and scores on files, printed as a table or JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,27 @@ from numpy.typing import NDArray
 from lambdaboost._checks import error_context, naming_rows
 from lambdaboost._words import counted
 from lambdaboost.cli.console import print_table, tell
-from lambdaboost.datasets import Queries
+from lambdaboost.cli.models import Model, open_labelled, read_model
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.native import NativeObjective
 
-Figures = dict[str, float | None]  # by measure; JSON has no NaN
+Means = dict[str, float | None]  # by measure; JSON has no NaN
+
+
+def score_file(
+    file: Path, columns: Columns, models: Mapping[str, Path], scores: Mapping[str, Path], measures: Any
+) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, Model]]:
+    """The queries of a file, the measures (by default those of its labels), and the scores and models by name."""
+    loaded = {name: read_model(path, columns) for name, path in models.items()}
+    table, columns = open_labelled(file, columns, list(loaded.values()))
+    q, _, rows = columns.labels(table)
+    chosen = tuple(dict.fromkeys(measures or default_measures(q)))
+    check_labels(chosen, q, file, rows)
+    found = {name: model.scores(table) for name, model in loaded.items()}
+    found |= {name: read_scores(path, len(table)) for name, path in scores.items()}
+    return q, chosen, {name: s if rows is None else s[rows] for name, s in found.items()}, loaded
 
 
 def check_labels(
@@ -46,7 +62,7 @@ def check_labels(
                 reader.gradient(zeros, q)
 
 
-def figures_of(measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int) -> Figures:
+def mean_measures(measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int) -> Means:
     """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage."""
     rows = q.shuffled_rows(seed)
     shuffled = q.reordered(rows)
@@ -54,17 +70,17 @@ def figures_of(measures: Sequence[Measure], scores: NDArray[np.floating], q: Que
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def print_figures(
-    figures: Mapping[str, Figures], queries: Mapping[str, Queries], measures: Sequence[Measure]
+def print_measures(
+    means: Mapping[str, Means], queries: Mapping[str, Queries], measures: Sequence[Measure]
 ) -> None:
-    """Print a table of measures by parts, and a remark on each part."""
+    """Print a table of measures by parts, and the number of queries of each part."""
     rows = []
     for name in map(repr, measures):
-        values = [of_part[name] for of_part in figures.values()]
+        values = [of_part[name] for of_part in means.values()]
         rows.append([name, *("undefined" if value is None else f"{value:.4f}" for value in values)])
-    print_table(["measure", *figures], rows)
-    for part in figures:
-        tell(remark(part, queries[part], measures))
+    print_table(["measure", *means], rows)
+    for part in means:
+        tell(describe_undefined(part, queries[part], measures))
 
 
 def read_scores(path: Path, n: int) -> NDArray[np.float64]:
@@ -75,12 +91,12 @@ def read_scores(path: Path, n: int) -> NDArray[np.float64]:
     return scores
 
 
-def remark(part: str, q: Queries, measures: Iterable[Measure]) -> str:
+def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> str:
     """The number of queries, and how those count on which a measure is undefined."""
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     for measure in measures:
         values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
         if n := int(np.isnan(values).sum()):
             how = "are left out" if np.isnan(measure.empty) else f"count as {measure.empty:g}"
-            text += f"; {n} on which {measure!r} is undefined {how}"
+            text += f"; {measure!r} is undefined on {n} of them, which {how}"
     return text

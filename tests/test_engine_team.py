@@ -13,52 +13,12 @@ from child import printed
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the pool does the work here")
 
 PRELUDE = """
-import ctypes, json, os, sys, threading
+import json, os, sys, threading
 import numpy as np
 from lambdaboost import NDCG, LambdaRank, _jit
 from lambdaboost.callback import booster_state, calling_booster
 from lambdaboost._threads import using
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(6000, 4))
-Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
-GROUP = np.full(60, 100)
-
-
-class Calls:
-    \"\"\"An objective that calls another as the engine calls it.\"\"\"
-
-    def __init__(self, function):
-        self.function = function
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __call__(self, scores, data):
-        return self.function(scores, data)
-
-
-def train(objective, rounds=5, measure=None, **threads):
-    if ENGINE == "lightgbm":
-        import lightgbm as lgb
-
-        data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1, **threads})
-        params = {"verbose": -1, "num_leaves": 7, "deterministic": True, "force_row_wise": True, **threads}
-        sets = [data] if measure else None
-        params |= {"objective": objective, "metric": "None"}
-        return lgb.train(params, data, rounds, valid_sets=sets, feval=measure).predict(X)
-    import xgboost as xgb
-
-    threads = {"nthread": n for n in threads.values()}
-    data = xgb.DMatrix(X, Y, group=GROUP, **threads)
-    params = {"objective": "rank:ndcg", "max_depth": 3, "base_score": 0.0, **threads}
-    params["disable_default_eval_metric"] = True
-    evals = [(data, "train")] if measure else []
-    return xgb.train(
-        params, data, rounds, obj=objective, evals=evals, custom_metric=measure, verbose_eval=False
-    ).predict(data)
-
-
+from trainings import Calls, train
 """
 
 
@@ -117,11 +77,11 @@ def threads_of_a_region(scores, data):
     return LambdaRank()(scores, data)
 
 
-on_two = train(Calls(threads_of_a_region), measure=NDCG(3), num_threads=2)
+on_two = train(ENGINE, Calls(threads_of_a_region), measure=NDCG(3))
 started = sorted(_jit._pools)
-on_one = train(LambdaRank(), num_threads=1)
+on_one = train(ENGINE, threads=1)
 print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers))), started,
-                  on_two.tobytes() == on_one.tobytes()]))
+                  on_two == on_one]))
 """
     sizes, different, started, same = ran(engine, code)
     assert sizes == [2] * 5 and different == 1  # the same two in every round
@@ -131,7 +91,7 @@ print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers)
 @ENGINE
 def test_small_stacks_are_not_used(engine):
     code = """
-train(LambdaRank(), 2, num_threads=2)
+train(ENGINE, rounds=2)
 print(json.dumps(sorted(_jit._pools)))
 """
     assert ran(engine, code, OMP_STACKSIZE="256k") == [2]
@@ -153,9 +113,9 @@ def stopped_by(expected, act):
             _jit.over_queries(block, np.arange(0, 6001, 100))
 
     try:
-        train(Calls(fails), num_threads=2)
+        train(ENGINE, Calls(fails))
     except expected as raised:
-        return str(raised), bool(np.isfinite(train(LambdaRank(), 2, num_threads=2)).all())
+        return str(raised), bool(train(ENGINE, rounds=2))
     return "nothing", False
 
 
@@ -207,7 +167,7 @@ def child(queue):
     queue.put(sorted(_jit._pools))
 
 
-train(Calls(seen), 2, num_threads=2)
+train(ENGINE, Calls(seen), 2)
 context = get_context("fork")
 queue = context.Queue()
 process = context.Process(target=child, args=(queue,))

@@ -10,44 +10,13 @@ from child import printed
 
 PRELUDE = """
 import json, multiprocessing, random, signal, sys, time
-import numpy as np
 from lambdaboost import NDCG, LambdaRank, Queries
-
-ENGINE, THREADS = sys.argv[1], int(sys.argv[2])
-rng = np.random.default_rng(0)
-X = rng.normal(size=(6000, 2))
-Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
-GROUP = np.full(60, 100)
+import trainings
+from trainings import GROUP, X, Y
 
 
-class Calls:
-    def __init__(self, function):
-        self.function = function
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __call__(self, scores, data):
-        return self.function(scores, data)
-
-
-def train(rounds, objective=LambdaRank(), measure=None):
-    if ENGINE == "lightgbm":
-        import lightgbm as lgb
-
-        params = {"objective": objective, "metric": "None", "verbose": -1, "num_leaves": 3, "num_threads": THREADS}
-        params |= {"deterministic": True, "force_row_wise": True}
-        data = lgb.Dataset(X, Y, group=GROUP, params=params)
-        sets = [data] if measure else None
-        booster = lgb.train(params, data, rounds, valid_sets=sets, feval=measure)
-        return booster.model_to_string().partition("parameters:")[0]
-    import xgboost as xgb
-
-    params = {"objective": "rank:ndcg", "nthread": THREADS, "max_depth": 1, "base_score": 0.0}
-    data = xgb.DMatrix(X, Y, group=GROUP, nthread=THREADS)
-    more = {"evals": [(data, "train")], "custom_metric": measure, "verbose_eval": False} if measure else {}
-    params |= {"disable_default_eval_metric": True} if measure else {}
-    return bytes(xgb.train(params, data, rounds, obj=objective, **more).save_raw("json")).decode()
+def train(rounds, **more):
+    return trainings.train(sys.argv[1], rounds=rounds, threads=int(sys.argv[2]), **more)
 
 
 """
@@ -147,7 +116,7 @@ class ForkingRank(LambdaRank):
 
 
 if sys.argv[3] == "objective":
-    train(3, ForkingRank())
+    train(3, objective=ForkingRank())
 else:
     train(3, measure=Forking(3))
 print(json.dumps(same))

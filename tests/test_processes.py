@@ -15,34 +15,14 @@ FORKING = "ignore::DeprecationWarning:multiprocessing.popen_fork"
 PRELUDE = """
 import hashlib, json, multiprocessing, os, sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-import numpy as np
 from lambdaboost import Blend, LambdaRank, Linear, RankNet
+from trainings import GROUP, X, Y, train
 
-ENGINE = sys.argv[1]
 OBJECTIVES = [Blend(LambdaRank(), RankNet(), Linear(0.1, 0.05)), LambdaRank()]
-rng = np.random.default_rng(0)
-X = rng.normal(size=(6000, 5))
-Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
-GROUP = np.full(60, 100)
 
 
 def model(which, threads):
-    if ENGINE == "lightgbm":
-        import lightgbm as lgb
-
-        params = {"verbose": -1, "num_threads": threads, "num_leaves": 7, "deterministic": True, "force_row_wise": True}
-        data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1, "num_threads": threads})
-        booster = lgb.train(params | {"objective": OBJECTIVES[which]}, data, 12)
-        return digest(booster.model_to_string().partition("parameters:")[0].encode())
-    import xgboost as xgb
-
-    params = {"objective": "rank:ndcg", "nthread": threads, "max_depth": 3, "base_score": 0.0}
-    data = xgb.DMatrix(X, Y, group=GROUP, nthread=threads)
-    return digest(xgb.train(params, data, 12, obj=OBJECTIVES[which]).save_raw("json"))
-
-
-def digest(content):
-    return hashlib.sha256(bytes(content)).hexdigest()
+    return hashlib.sha256(train(sys.argv[1], OBJECTIVES[which], 12, threads=threads).encode()).hexdigest()
 
 
 def used_threads():

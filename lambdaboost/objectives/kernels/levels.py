@@ -22,9 +22,8 @@ class Levels(NamedTuple):
     of_document: NDArray[np.signedinteger]
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     size: NDArray[np.int32]  # (n_levels,) its documents
-    reach: NDArray[
-        np.int32
-    ]  # (n_levels,) the first level after its run of partners, counted within the query
+    # (n_levels,) the first level after its run of partners, counted within the query
+    reach: NDArray[np.int32]
 
     def wide(self) -> Levels:
         """The same with `of_document` as int32, for which kernels are compiled."""

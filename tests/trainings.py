@@ -1,4 +1,4 @@
-"""Trainings in processes of their own, for tests of threads, signals and forks: these depend on what a process did before."""
+"""Trainings in new processes, for tests of threads, signals and forks: these depend on what a process did before."""
 
 import json
 import os

@@ -30,7 +30,10 @@ NEEDS = {
 }
 PACKAGES = (
     "",
-    *map(".{}".format, "clicks dask datasets evaluation lightgbm objectives tuning xgboost".split()),
+    *map(
+        ".{}".format,
+        ["clicks", "dask", "datasets", "evaluation", "lightgbm", "objectives", "tuning", "xgboost"],
+    ),
 )
 SLOW = ("howto/position_bias", "scale", "command_line", "howto/tune")
 

@@ -1,6 +1,6 @@
 """Checks of arguments: each returns the argument in its canonical form, or raises one line that names the remedy.
 
-They are lambdaboost's own because importing scikit-learn's takes twice as long as importing lambdaboost.
+They replace scikit-learn's, whose import takes twice as long as that of lambdaboost.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-LAST_RANK = 2**31 - 1  # the highest cutoff; no list is longer
-STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
+MAX_CUTOFF = 2**31 - 1  # the highest cutoff; no list is longer
+MAX_SIGMA = 1e15  # the highest σ, whose square and whose product with a score difference are finite
 # Names of other fields of `Queries` and of the engines' data sets.
 RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self", "sizes", "weight")
 
 
 class Column(str):
-    """What messages call a column, such as ``column 'grade'``, with its table or file, whose rows they name.
+    """A column's name in messages, such as ``column 'grade'``, with the table or file whose rows they name.
 
     >>> Column("column 'grade'", "log.csv", 1).row(0)
     'row 1 of log.csv'
@@ -72,20 +72,18 @@ class RowError(ValueError):
 
 
 @contextmanager
-def naming_rows(place: Callable[[int], str], rows: NDArray[np.int64] | None = None) -> Iterator[None]:
-    """Name the place of a row in its `RowError`; `rows` says how the rows were reordered since."""
+def naming_rows(place: Callable[[int], str]) -> Iterator[None]:
+    """Name the place of a row in its `RowError`."""
     try:
         yield
     except RowError as error:
-        row = error.row if rows is None else int(rows[error.row])
-        raise ValueError(
-            f"{error.before}{place(row)}: {error.name} is {error.text}: {error.remedy}"
-        ) from None
+        where = f"{error.before}{place(error.row)}"
+        raise ValueError(f"{where}: {error.name} is {error.text}: {error.remedy}") from None
 
 
 @contextmanager
 def error_context(before: str) -> Iterator[None]:
-    """Put words before an error, such as the data that it is about; a `RowError` stays one.
+    """Prefix an error, for example with the data that it is about; a `RowError` stays one.
 
     >>> with error_context("valid"):
     ...     raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
@@ -103,7 +101,7 @@ def error_context(before: str) -> Iterator[None]:
         raise kind(f"{before}: {error}") from None
 
 
-def check_whole(name: str, value: Any, least: int = 1, most: int = LAST_RANK, remedy: str = "") -> int:
+def check_whole(name: str, value: Any, least: int = 1, most: int = MAX_CUTOFF, remedy: str = "") -> int:
     """A whole number from `least` to `most`.
 
     >>> check_whole("rounds", np.int64(3))
@@ -168,8 +166,8 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def check_sigma(value: Any) -> None:
-    """Raise where σ is not a number > 0 and ≤ `STEEPEST`."""
-    check_number("sigma", value, high=STEEPEST, above=0)
+    """Raise where σ is not a number > 0 and ≤ `MAX_SIGMA`."""
+    check_number("sigma", value, high=MAX_SIGMA, above=0)
 
 
 def check_new_source(name: object, taken: Container[str] = ()) -> None:

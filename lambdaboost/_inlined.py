@@ -15,8 +15,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler, CompileResult, compile_result
 from numba.core.registry import CPUDispatcher
+
+UNOPTIMIZED = "unoptimized"  # how the cache knows what it keeps of an inlined function
 
 
 class Inlined(CPUDispatcher):
@@ -84,7 +86,7 @@ class Unoptimized(JITCodeLibrary):
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
         """What the cache keeps."""
-        return self.name, "unoptimized", self._get_module_for_linking().as_bitcode()
+        return self.name, UNOPTIMIZED, self._get_module_for_linking().as_bitcode()
 
     def get_pointer_to_function(self, name: str) -> int:
         """None."""
@@ -95,9 +97,6 @@ class Unoptimized(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         """Remove what nothing reads, or the cache would hold addresses that are valid in this process only."""
-        if not hasattr(self._codegen, "_pass_builder"):
-            _clean_up_by_legacy_passes(self._final_module)
-            return
         cleanup = llvm.create_new_module_pass_manager()
         if self.calls_are_inlined:
             cleanup.add_always_inliner_pass()
@@ -114,24 +113,22 @@ class Unoptimized(JITCodeLibrary):
         self._finalized = True
 
 
-def _clean_up_by_legacy_passes(module: Any) -> None:
-    """The same passes by LLVM's older pass manager, which Numba has up to 0.61."""
-    cleanup = llvm.create_module_pass_manager()
-    cleanup.add_sroa_pass()
-    cleanup.add_cfg_simplification_pass()
-    cleanup.add_dead_code_elimination_pass()
-    cleanup.add_global_dce_pass()
-    cleanup.run(module)
-
-
-def inlined_from_cache(target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
-    """What `CompileResult._reduce` gave of an inlined function, as Numba keeps it in memory."""
-    library, fndesc, env, signature, objectmode, lifted, type_annotation, reload_init, referenced_envs = (
-        reduced
-    )
+def rebuild_inlined(
+    target_context: Any,
+    library: tuple[str, str, bytes],
+    fndesc: Any,
+    env: Any,
+    signature: Any,
+    objectmode: Any,
+    lifted: Any,
+    type_annotation: Any,
+    reload_init: Any,
+    referenced_envs: Any,
+) -> CompileResult:
+    """`CompileResult._rebuild` for an inlined function: its library has no machine code."""
     name, _, bitcode = library
     code = Unoptimized.of_bitcode(target_context.codegen(), name, bitcode)
-    return CompileResult(
+    return compile_result(
         target_context=target_context,
         typing_context=target_context.typing_context,
         library=code,
@@ -142,9 +139,6 @@ def inlined_from_cache(target_context: Any, reduced: tuple[Any, ...]) -> Compile
         signature=signature,
         objectmode=objectmode,
         lifted=lifted,
-        typing_error=None,
-        call_helper=None,
-        metadata=None,
         reload_init=reload_init,
         referenced_envs=referenced_envs,
     )

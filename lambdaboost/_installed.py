@@ -1,4 +1,4 @@
-"""Libraries that may be missing: the engines, of which either will do, and those of a few functions."""
+"""Libraries that may be missing: the engines, of which one is enough, and those that a few functions need."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def install_command(name: str) -> str:
 
 
 def engine_named(name: str) -> Any:
-    """What lambdaboost needs of an engine: the module `lambdaboost.lightgbm` or `lambdaboost.xgboost`, imported now."""
+    """The module of an engine, `lambdaboost.lightgbm` or `lambdaboost.xgboost`, imported on first use."""
     return import_module(f"lambdaboost.{name}")
 
 
@@ -57,7 +57,7 @@ def engine_of(model: Any) -> str | None:
 
 
 def first_installed() -> str:
-    """The engine to take where none is named: LightGBM, unless only XGBoost is installed."""
+    """The default engine: LightGBM, unless only XGBoost is installed."""
     return next(iter(installed()), ENGINES[0])
 
 
@@ -72,7 +72,7 @@ def engine_version(name: str) -> str:
 
 
 def refusal(error: Exception) -> str | None:
-    """What an engine says in its error, in a line, without its stack and places in its source; None for others' errors.
+    """The message of an engine's error in one line, without stack and places in its source; None for others' errors.
 
     >>> refusal(type("E", (Exception,), {"__module__": "lightgbm"})("Check failed: (x) > (1) at a.cpp, line 3 ."))
     'LightGBM reports: Check failed: (x) > (1)'

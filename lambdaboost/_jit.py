@@ -3,9 +3,9 @@
 Kernels release the GIL and run over blocks of queries on a small pool of plain threads instead of `prange`: no
 threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
 and a much shorter compilation. Each query is computed by one thread in one order, so results are bit-identical for any
-number of threads. What this file needs of Numba and OpenMP stands behind it, each with what it is worth: `_inlined` how
-functions are compiled into kernels, `_kernel_cache` where kernels are kept, `_threads` how many threads there are,
-`_team` which threads take the pool's place while an engine trains.
+number of threads. The files behind this one say what each is worth: `_inlined` (functions compiled into kernels),
+`_kernel_cache` (where kernels are kept), `_threads` (how many there are), `_team` (the engine's threads in the pool's
+place while it trains).
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)
 
 
-def _help(work: Callable[[], None], threads: int) -> None:
+def _start_helpers(work: Callable[[], None], threads: int) -> None:
     """Start `work` on all of a pool's threads that can be started."""
     for _ in range(threads - 1):
         try:
@@ -168,8 +168,8 @@ def over_queries(
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
     With `lists` each of them is a batch of that number of lists of about the same length, which gives its cost.
-    The blocks run on `threads` threads, or on as many of them as can be started. Inside an engine's training these are
-    the engine's own.
+    The blocks run on `threads` threads, or on as many of them as can be started. During a training these are the
+    engine's threads.
     """
     n_queries = offsets.size - 1
     if n_queries == 0:
@@ -206,7 +206,7 @@ def over_queries(
     if team is not None:
         team.each(work)
     else:
-        _help(work, n_threads)
+        _start_helpers(work, n_threads)
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
     work()
     # Blocks are waited for, not helpers: one that could not be started has none, one that is late needs none.

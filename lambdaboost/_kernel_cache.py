@@ -4,9 +4,9 @@ Numba's own cache checks only the file of each kernel, so it would load a kernel
 file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here a
 folder is named after a digest of all files with kernels, and searched for when the first kernel runs.
 
-A platform wheel carries machine code for a level of processors (`shipped`): it is read where interpreter, Numba and
-sources are the same and the processor has that level's features. The first gradient then takes .3 s; compiled, which
-Numba's own cache could not spare a new installation, 2.6 s.
+A platform wheel carries machine code for a level of processors (`shipped_target`): it is read where interpreter, Numba
+and sources are the same and the processor has that level's features. The first gradient then takes .3 s; compiled,
+which Numba's own cache could not spare a new installation, 2.6 s.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,146 +25,81 @@ import llvmlite
 import llvmlite.binding
 import numba
 from numba import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _Cache, _CacheLocator
+from numba.core.caching import IndexDataCacheFile, NullCache
+from numba.core.compiler import CompileResult
 from numba.misc.appdirs import AppDirs
 
-from lambdaboost._inlined import inlined_from_cache
+from lambdaboost._inlined import UNOPTIMIZED, rebuild_inlined
 
 PACKAGE = Path(__file__).parent
 # All files with kernels.
 SOURCES = ("_inlined.py", "_jit.py", "datasets/kernels/*.py", "evaluation/*.py", "objectives/**/*.py")
-OLD_FOLDERS_KEPT = 2
 SHIPPED = PACKAGE / "_compiled"  # of a platform wheel, with `TARGET` next to its folders
 TARGET = "target.json"
+Target = tuple[str, str, str]  # LLVM's triple, processor and features
 
 
-class KernelCache(_Cache):
-    """Numba's cache of one function, in the folders of this module."""
+class KernelCache(NullCache):
+    """The compiled versions of one function, in Numba's index and data files."""
 
     def __init__(self, py_func: Any) -> None:
-        self._py_func = py_func
-        self._at: dict[Path, FunctionCache] = {}
+        self._name = py_func.__qualname__.replace("<", "").replace(">", "")
+        self._line = py_func.__code__.co_firstlineno
+        self._source = Path(py_func.__code__.co_filename)
+        self._closed_over = py_func.__closure__ is not None  # values that the file does not show
 
-    @property
-    def cache_path(self) -> str | None:
-        """The folder of new kernels."""
-        folder = folder_to_write()
-        return None if folder is None else str(folder)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """The compiled function, or None if no folder has it."""
-        for folder in (*folders(), *shipped()):
-            if folder.is_dir() and self._known():
-                found = self._files(folder).load_overload(sig, target_context)
-                if found is not None:
-                    return found
+        if not self._can_be_kept():
+            return None
+        target_context.refresh()
+        for folder, target in _folders_to_read(target_context.codegen().magic_tuple()):
+            try:
+                found = self._files(folder).load((sig, target))
+            except OSError:  # it may not be read
+                continue
+            if found is not None:
+                rebuild = rebuild_inlined if found[0][1] == UNOPTIMIZED else CompileResult._rebuild
+                return rebuild(target_context, *found)
         return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Save a compiled function; a full disk is ignored, since the function itself is available."""
         folder = folder_to_write()
-        if folder is not None and self._known():
-            try:
-                self._files(folder).save_overload(sig, data)
-            except OSError:
-                folder_to_write.cache_clear()
+        if folder is None or not self._can_be_kept() or data.library.has_dynamic_globals:
+            return
+        try:
+            self._files(folder, create=True).save((sig, data.codegen.magic_tuple()), data._reduce())
+        except OSError:
+            folder_to_write.cache_clear()
 
-    def enable(self) -> None:
-        """Do nothing: it is always enabled."""
+    def _can_be_kept(self) -> bool:
+        """Whether the function stands in a file, not in a notebook's cell or in another function."""
+        return self._source.is_file() and not self._closed_over
 
-    def disable(self) -> None:
-        """Do nothing: it is always enabled."""
-
-    def flush(self) -> None:
-        """Delete this function's compiled versions."""
-        folder = folder_to_write()
-        if folder is not None and self._known():
-            self._files(folder).flush()
-
-    def _known(self) -> bool:
-        """Whether the function's source is a file, not a notebook cell."""
-        return Path(self._py_func.__code__.co_filename).is_file()
-
-    def _files(self, folder: Path) -> FunctionCache:
-        if folder not in self._at:
-            self._at[folder] = _Files(self._py_func, folder)
-        return self._at[folder]
+    def _files(self, folder: Path, create: bool = False) -> IndexDataCacheFile:
+        if self._source.is_relative_to(PACKAGE):
+            # Relative to the package, so that a moved installation keeps its kernels; `folder` names their sources.
+            folder, stamp = folder / self._source.parent.relative_to(PACKAGE), ""
+        else:
+            folder = folder / hashlib.sha256(str(self._source.parent).encode()).hexdigest()[:16]
+            stamp = hashlib.sha256(self._source.read_bytes()).hexdigest()
+        if create:
+            folder.mkdir(parents=True, exist_ok=True)
+        return IndexDataCacheFile(str(folder), f"{self._source.stem}.{self._name}-{self._line}", stamp)
 
 
-class _Files(FunctionCache):
-    """Numba's index and data files, in a given folder."""
-
-    def __init__(self, py_func: Any, folder: Path) -> None:
-        self._impl_class = lambda py_func: _Impl(py_func, folder)
-        self._target = shipped_target() if folder.is_relative_to(SHIPPED) else None
-        super().__init__(py_func)
-
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        """Numba's key, with the processors of a wheel in place of this one."""
-        signature, target, sources = super()._index_key(sig, codegen)
-        return signature, self._target or target, sources
-
-
-class _Impl(CompileResultCacheImpl):
-    def __init__(self, py_func: Any, folder: Path) -> None:
-        self._locator_classes = [_Locator(py_func, folder)]
-        super().__init__(py_func)
-
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """The compiled function of what was kept."""
-        if payload[0][1] != "unoptimized":
-            return super().rebuild(target_context, payload)
-        return inlined_from_cache(target_context, payload)
-
-
-class _Locator(_CacheLocator):
-    """The location of one function's files, for Numba."""
-
-    def __init__(self, py_func: Any, folder: Path) -> None:
-        self._py_file = py_func.__code__.co_filename
-        self._line = py_func.__code__.co_firstlineno
-        own = Path(self._py_file)
-        self._is_own = own.is_relative_to(PACKAGE)
-        # Relative to the package, so that a moved installation keeps its kernels.
-        inside = (
-            own.parent.relative_to(PACKAGE)
-            if self._is_own
-            else self.get_suitable_cache_subpath(self._py_file)
-        )
-        self._path = folder / inside
-
-    def from_function(self, py_func: Any, py_file: str) -> _Locator:
-        return self
-
-    def ensure_cache_path(self) -> None:
-        self._path.mkdir(parents=True, exist_ok=True)
-
-    def get_cache_path(self) -> str:
-        return str(self._path)
-
-    def get_source_stamp(self) -> str:
-        # The name of the folder already identifies the package's own sources.
-        return "" if self._is_own else hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
+def _folders_to_read(target: Target) -> Iterator[tuple[Path, Target]]:
+    """The folders that may have kernels of this state of the sources, and for which processor."""
+    name = _folder_name()
+    if name is not None:
+        yield from ((root / name, target) for root in _roots())
+        if (shipped := shipped_target()) is not None:
+            yield SHIPPED / name, shipped
 
 
 @cache
-def folders() -> tuple[Path, ...]:
-    """The folders that may have kernels of this state of the sources, the preferred one first."""
-    name = _folder_name()
-    return () if name is None else tuple(root / name for root in _roots())
-
-
-def shipped() -> tuple[Path, ...]:
-    """The folder of a platform wheel with kernels for this processor, if there is one."""
-    name = _folder_name()
-    return () if name is None or shipped_target() is None else (SHIPPED / name,)
-
-
-@cache
-def shipped_target() -> tuple[str, str, str] | None:
+def shipped_target() -> Target | None:
     """LLVM's names of the processors of a platform wheel, if this one is among them."""
     try:
         target = json.loads((SHIPPED / TARGET).read_text(encoding="utf-8"))
@@ -176,16 +112,18 @@ def shipped_target() -> tuple[str, str, str] | None:
 
 @cache
 def folder_to_write() -> Path | None:
-    """The first writable one of `folders`, created if necessary; None if there is none."""
-    for folder in folders():
+    """The first folder that can be written, made if necessary, without those of earlier sources; None without any."""
+    name = _folder_name()
+    for root in _roots() if name is not None else ():
+        folder = root / str(name)
         try:
-            new = not folder.is_dir()
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError:
             continue
-        if new:
-            _remove_old(folder)
+        for other in root.glob(f"{_prefix()}*"):
+            if other != folder:
+                shutil.rmtree(other, ignore_errors=True)
         return folder
     return None
 
@@ -196,9 +134,8 @@ def _roots() -> list[Path]:
     if config.CACHE_DIR:
         return [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
     user = Path(AppDirs(appname="lambdaboost", appauthor=False).user_cache_dir)
-    kept = [PACKAGE / "__pycache__"]
-    # Without a home directory the path would begin with a literal ~.
-    return [*kept, user / installed] if user.is_absolute() else kept
+    # Without a home directory the user's path would begin with a literal ~.
+    return [PACKAGE / "__pycache__", *([user / installed] if user.is_absolute() else [])]
 
 
 @cache
@@ -207,24 +144,13 @@ def _folder_name() -> str | None:
     sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
     if not sources:
         return None
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}\n".encode())
+    digest = hashlib.sha256(f"{llvmlite.__version__}\n".encode())
     for path in sources:
         digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode())
         digest.update(path.read_bytes())
-    checked = "-boundscheck" if config.BOUNDSCHECK else ""
-    return f"{_prefix()}{digest.hexdigest()[:16]}{checked}"
+    return f"{_prefix()}{digest.hexdigest()[:16]}"
 
 
 def _prefix() -> str:
-    return f"kernels-{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}-numba{numba.__version__}-"
-
-
-def _remove_old(new: Path) -> None:
-    """Remove the folders of earlier sources except the newest, which help when you switch between branches."""
-    old = [path for path in new.parent.glob(f"{_prefix()}*") if path != new]
-    try:
-        old.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    except OSError:  # another process is removing them
-        return
-    for path in old[OLD_FOLDERS_KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
+    python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
+    return f"kernels-{'checked-' if config.BOUNDSCHECK else ''}{python}-numba{numba.__version__}-"

@@ -33,6 +33,7 @@ class Team(NamedTuple):
     size: int  # of the engine's own regions: for a region of another size libgomp would end or start threads
     # ``parallel(body, None, size, 0)`` calls ``body`` on each and waits for all.
     parallel: Callable[..., None]
+    process: int  # a fork has none of these threads: libgomp would wait for them for ever
 
     def each(self, work: Callable[[], None]) -> None:
         """Call `work` on every thread of the team, including this one; raise what it, or a signal's handler, raised."""
@@ -65,8 +66,8 @@ def team_of(library: Any, size: int | None) -> Team | None:
 
     None where it cannot be used: on systems other than Linux, and with another OpenMP.
     """
-    parallel, default_size = _runtime(library) or (None, None)
-    return None if parallel is None or default_size is None else Team(size or default_size(), parallel)
+    runtime = _runtime(library)
+    return runtime and Team(size or runtime[1](), runtime[0], os.getpid())
 
 
 @cache

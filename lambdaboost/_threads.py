@@ -1,8 +1,9 @@
 """How many threads lambdaboost's kernels use, and whether they are those of an engine in training.
 
 While an engine trains, as many as it: ``num_threads=1`` is one thread here too. Otherwise ``NUMBA_NUM_THREADS``, then
-``OMP_NUM_THREADS``, then the processors that this process may use. This is for whoever shares a machine, not for
-speed: two trainings of one thread each on two processors take as long (1.04, .98) if each uses both.
+``OMP_NUM_THREADS``, then the processors that this process may use. This respects
+whoever shares the machine; it is no faster: two trainings of one thread each on two processors took 1.04 and .98 times
+as long.
 
 Nothing here starts Numba's threading layer. Starting it calls ``omp_set_num_threads`` on the OpenMP runtime that an
 engine may share, and so would override the user's own setting for the rest of the process.
@@ -31,7 +32,6 @@ class Threads(NamedTuple):
 
 UNSET = Threads()
 _in_use: ContextVar[Threads] = ContextVar("lambdaboost_threads", default=UNSET)
-_forked = False
 
 
 def threads() -> int:
@@ -42,7 +42,7 @@ def threads() -> int:
 def calling_team(size: int) -> Team | None:
     """The team of the engine that is calling lambdaboost here and now, if it has `size` threads."""
     team = _in_use.get().team
-    return team if team is not None and team.size == size and not _forked else None
+    return team if team is not None and team.size == size and team.process == os.getpid() else None
 
 
 @contextmanager
@@ -54,11 +54,6 @@ def using(number: int | None, team: Team | None = None) -> Iterator[None]:
         yield
     finally:
         _in_use.reset(token)
-
-
-def use(number: int) -> None:
-    """Use that many threads from now on in this thread: for a worker process that does nothing else."""
-    _in_use.set(Threads(number))
 
 
 def _set_in_environment() -> int | None:
@@ -75,13 +70,3 @@ def _processors() -> int:
     import joblib  # both engines import it too
 
     return int(joblib.cpu_count())
-
-
-def _note_fork() -> None:
-    """A fork has none of its parent's threads: libgomp would wait for them for ever."""
-    global _forked
-    _forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)

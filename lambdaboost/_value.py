@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -37,16 +37,20 @@ class Value:
     def __post_init__(self) -> None:
         """Check the fields."""
 
+    def _fields(self) -> dict[str, Any]:
+        return {of.name: getattr(self, of.name) for of in fields(self)}  # type: ignore[arg-type]
+
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return self._values() == other._values()
+        return self._fields() == other._fields() if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((type(self), self._values()))
+        return hash((type(self), *self._fields().values()))
 
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, of.name) for of in _fields(self))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **self._fields()), ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @property
     def text(self) -> str:
@@ -59,29 +63,11 @@ class Value:
 
     def _format(self, format_item: Callable[[Any], str]) -> str:
         items = []
-        for of in sorted(_fields(self), key=lambda of: bool(of.kw_only)):
+        for of in sorted(fields(self), key=lambda of: bool(of.kw_only)):  # type: ignore[arg-type]
             value, default = getattr(self, of.name), _plain(of.default)
             if default is MISSING or not (value is default or value == default):
                 items.append(f"{of.name}={format_item(value)}")
         return f"{type(self).__name__}({', '.join(items)})"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """The `repr` in IPython and Hypothesis, which would print the class's registry as a field."""
-        printer.text(repr(self))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what is cached."""
-        return {of.name: getattr(self, of.name) for of in _fields(self)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, _plain(value))
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
 
 
 def text_of(value: Any) -> str:
@@ -91,10 +77,6 @@ def text_of(value: Any) -> str:
     if type(value) is tuple:
         return f"({', '.join(map(text_of, value))}{',' * (len(value) == 1)})"
     return f"float('{value}')" if isinstance(value, float) and not math.isfinite(value) else repr(value)
-
-
-def _fields(value: Value) -> tuple[Any, ...]:
-    return fields(value)  # type: ignore[arg-type]
 
 
 def _with_plain_fields(check: Callable[[Any], None]) -> Callable[[Any], None]:

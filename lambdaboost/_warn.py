@@ -1,4 +1,4 @@
-"""The call stack: the functions that wait for the one that runs, and warnings that point at the user's own line."""
+"""The call stack: the frames of all callers, and warnings that point at the user's own line."""
 
 from __future__ import annotations
 

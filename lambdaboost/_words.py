@@ -1,4 +1,4 @@
-"""Words shown to users, in messages, on the terminal and in reports."""
+"""Texts for users, in messages, on the terminal and in reports."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_clicks(zeros, tree, monkeypatch):
     clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
     q = check(objective, rng.normal(size=700), monkeypatch, tree, np.zeros(700), clicks=clicks)
     levels = objective.rule.levels(q)
-    assert _tree.worth_a_tree(q, levels, pair_weights(objective.metric, q)).all() == tree
+    assert _tree.is_tree_faster(q, levels, pair_weights(objective.metric, q)).all() == tree
 
 
 def test_a_list_of_a_million():

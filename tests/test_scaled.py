@@ -36,7 +36,7 @@ def test_no_newton_step_is_longer_than_that_of_the_first():
     far = -10.0 * np.nan_to_num(q.labels["clicks"])  # the wrong order: λ of the clicks are large, μ small
     for one, two in ((LambdaRank(), LambdaRank(CNDCG())), (LambdaRank(CNDCG()), LambdaRank())):
         parts = Gradients((one, two), far, q, 0)
-        lam, mu = parts.combined(np.array([0.0, 1.0]))
+        lam, mu = parts.scaled_sum(np.array([0.0, 1.0]))
         step = np.linalg.norm(lam) / mu.sum()
         of_each = [np.linalg.norm(lam) / mu.sum() for lam, mu in parts.derivatives]
         assert step == pytest.approx(min(of_each), rel=1e-4)
@@ -49,11 +49,11 @@ def test_sums_lose_nothing_that_the_parts_have():
     parts = LambdaRank(), RankNet()
     (one, _), (two, _) = (part.lambdas(scores, q, 0) for part in parts)
     assert one.dtype == two.dtype == np.float32
-    to_first = Gradients(parts, scores, q, 0).to_first[1]
+    factor = Gradients(parts, scores, q, 0).lambda_factors[1]
     for objective, w in (
         (Scorecard(parts, (0.7, 0.3)), 0.3),
         (Blend(*parts, 0.3), 0.3),
-        (Scorecard(parts, Scaled((0.7, 0.3))), 0.3 * to_first),
+        (Scorecard(parts, Scaled((0.7, 0.3))), 0.3 * factor),
     ):
         grad, _ = objective.gradient(scores, q)
         exact = -(0.7 * one.astype(np.float64) + w * two.astype(np.float64))
@@ -97,5 +97,7 @@ def test_the_measure_of_an_objective():
     assert GradientStep(RankNet()).measure == PairAccuracy()
     assert ApproxNDCG().measure == NDCG()
     for none in (ListNet(), Blend(*TWO, 0.1), Scorecard(TWO, (1, 1)), GradientStep(Blend(*TWO, 0.1))):
-        with pytest.raises(TypeError, match=r"raises no single measure.*such as LambdaRank\(NDCG\(k=10\)\)"):
+        with pytest.raises(
+            TypeError, match=r"does not optimise a single measure.*such as LambdaRank\(NDCG\(k=10\)\)"
+        ):
             _ = none.measure

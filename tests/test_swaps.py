@@ -126,7 +126,7 @@ def test_the_grades_of_near_linear_time(metric):
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _tree.worth_a_tree(q, levels_of(q, metric.source), pair_weights(metric, q))
+        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), pair_weights(metric, q))
         assert worth.tolist() == [grades <= most]
 
 

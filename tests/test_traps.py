@@ -296,7 +296,7 @@ class Broken(RankNet, registered=False):
         return lam, mu
 
 
-NO_NUMBER = r"grad\[3\] of Broken\(\) is nan in round 0: both engines would train on silently"
+NO_NUMBER = r"grad\[3\] of Broken\(\) is nan in round 0: both engines would continue silently"
 
 
 @BOTH

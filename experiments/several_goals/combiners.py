@@ -54,7 +54,7 @@ class Combined(Composite, registered=False):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
         found = Gradients(self.objectives, scores, q, iteration)
-        return found.combined(self.combiner.weigh(found))
+        return found.scaled_sum(self.combiner.weigh(found))
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class MinNorm(Combiner):
 
     def weigh(self, found: Gradients) -> NDArray[np.floating]:
         """The weights, 0 for objectives without force."""
-        if found.live.sum() <= 2:
-            return found.live / max(found.live.sum(), 1)
+        if found.has_force.sum() <= 2:
+            return found.has_force / max(found.has_force.sum(), 1)
         return _of_live(found, shortest(cosines(found)))
 
 
@@ -93,10 +93,10 @@ class Chebyshev(Combiner):
 
     def weigh(self, found: Gradients) -> NDArray[np.floating]:
         """The soft maximum, among the objectives with any force."""
-        weighted = np.where(found.live, np.array(self.weights) * costs(found), 0.0)
+        weighted = np.where(found.has_force, np.array(self.weights) * costs(found), 0.0)
         if weighted.max() <= 0:
-            return found.live / max(found.live.sum(), 1)
-        soft = np.where(found.live, np.exp((weighted / weighted.max() - 1) / TEMPERATURE), 0.0)
+            return found.has_force / max(found.has_force.sum(), 1)
+        soft = np.where(found.has_force, np.exp((weighted / weighted.max() - 1) / TEMPERATURE), 0.0)
         return soft / soft.sum()
 
 
@@ -123,7 +123,7 @@ class ExactPareto(Combiner):
 
     def weigh(self, found: Gradients) -> NDArray[np.floating]:
         """The weights, 0 for objectives without force."""
-        live = found.live
+        live = found.has_force
         if not live.any():
             return np.zeros(live.size)
         preferences = np.array(self.preferences)[live]
@@ -206,7 +206,7 @@ def costs(found: Gradients) -> Floats:
 def cosines(found: Gradients) -> Floats:
     """The cosine between each two λ with any force, (K', K'); a document counts as often as its weight says."""
     weight = 1.0 if found.q.weight is None else found.q.weight
-    live = np.flatnonzero(found.live).tolist()
+    live = np.flatnonzero(found.has_force).tolist()
     angles = np.eye(len(live))
     for (i, one), (j, two) in combinations(enumerate(live), 2):
         product = np.multiply(found.derivatives[one][0], found.derivatives[two][0], dtype=np.float64)
@@ -217,8 +217,8 @@ def cosines(found: Gradients) -> Floats:
 
 def _of_live(found: Gradients, weights: Floats) -> Floats:
     """Weights of the K' objectives with any force, and 0 for the others, (K,)."""
-    of_all = np.zeros(found.live.size)
-    of_all[found.live] = weights
+    of_all = np.zeros(found.has_force.size)
+    of_all[found.has_force] = weights
     return of_all
 
 

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments.svore2011.top_ranks import n_grades
-from lambdaboost import Blend, ClickTier, GradientStep, LambdaRank, Queries, RankNet, Scorecard, SigmoidLocal
+from lambdaboost import (
+    Blend,
+    ClickTier,
+    GradientStep,
+    LambdaRank,
+    Queries,
+    RankNet,
+    Scaled,
+    Scorecard,
+    SigmoidLocal,
+)
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.kernels.levels import levels_of
 
@@ -149,7 +159,9 @@ def pair_parts(objective: Objective, iteration: int = 0) -> Parts:
     """
     if isinstance(objective, GradientStep):
         return pair_parts(objective.objective, iteration)
-    if isinstance(objective, Blend | Scorecard) and objective.scaled is None:
+    if isinstance(objective, Blend | Scorecard) and not isinstance(
+        getattr(objective, "weights", None), Scaled
+    ):
         weighted = zip(objective.weights_at(iteration), objective.parts, strict=True)
         return [(w * inner, leaf) for w, part in weighted for inner, leaf in pair_parts(part, iteration)]
     if isinstance(objective, OF_PAIRS):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lambdaboost._checks import STEEPEST, check_number
+from lambdaboost._checks import MAX_SIGMA, check_number
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
@@ -59,20 +59,20 @@ class ApproxNDCG(Objective):
                 f"metric is {self.metric!r}: approximate ranks have no cutoff; leave k out, "
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
-        check_number("alpha", self.alpha, high=STEEPEST, above=0)
+        check_number("alpha", self.alpha, high=MAX_SIGMA, above=0)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of every document, and the bound on its curvature."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         over_queries(
-            _queries, q.offsets, float(self.alpha), scores, self.metric.normalized_gains(q),
+            _approx_ndcg_kernel, q.offsets, float(self.alpha), scores, self.metric.normalized_gains(q),
             ~np.isnan(q.source(self.metric.source)), lam, mu,
         )  # fmt: skip
         return self.alpha * lam, self.alpha**2 * mu
 
 
 @kernel
-def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):
+def _approx_ndcg_kernel(first, last, offsets, alpha, scores, gains, labelled, lam, mu):
     most = longest(first, last, offsets)
     e, rho, rest = np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):

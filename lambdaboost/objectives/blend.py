@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lambdaboost.objectives.objective import Objective, check_part
-from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
+from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 from lambdaboost.objectives.scorecard import WeightedSum
 
 
@@ -39,11 +39,6 @@ class Blend(WeightedSum):
     def parts(self) -> tuple[Objective, ...]:
         """Both objectives."""
         return self.first, self.second
-
-    def constant_weights(self) -> tuple[float | None, ...]:
-        """The weight of each part; None where it is not the same in all rounds."""
-        w = constant_weight(self.weight)
-        return (None, None) if w is None else (1 - w, w)
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""

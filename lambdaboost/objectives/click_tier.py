@@ -24,8 +24,8 @@ class ClickTier(Objective):
     paper also leaves out documents without a click, :math:`c_i > c_j > 0`, because they may not have been seen (§4.2);
     that is ``zeros="missing"``, for click rates of many sessions. A column of 0 and 1 would have no pair at all then.
 
-    A query in which no document has a label in a source of `within` lacks that tier: there all documents tie in it. In
-    other queries a document without that label is in no pair.
+    If no document of a query has a label in a source of `within`, all its documents tie in that source. In other
+    queries a document without that label is in no pair.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ClickTier(Objective):
         check_tuple("within", self.within, "('relevance',)")
         if self.source in self.within:
             raise ValueError(
-                f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it"
+                f"source {self.source!r} is also in within={self.within}: documents cannot both tie and differ in it"
             )
         if isinstance(self.metric, CNDCG) and self.metric.source != self.source:
             object.__setattr__(self, "metric", replace(self.metric, source=self.source))

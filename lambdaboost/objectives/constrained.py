@@ -1,4 +1,4 @@
-"""Constrained: keep one measure within a tolerance of the model of one objective, and raise others."""
+"""Constrained: improve other objectives while one measure stays within a tolerance of a reference model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lambdaboost.objectives.scaled import Gradients
 
 # The share of the tolerance at which all weight is on the primary objective. The rest absorbs what single rounds add,
 # and the difference between training and new data.
-HELD_AT = 0.5
+RESERVED_SHARE = 0.5
 
 
 class Constrained(Composite):
@@ -48,7 +48,7 @@ class Constrained(Composite):
     raise_ : Objective
         What is raised; several as ``Scorecard((first, second), Scaled((0.5, 0.5)))``.
     keep : float in (0, 1)
-        How far the measure may fall below that of the reference model, in units of the measure: 0.005 of NDCG.
+        How far the measure may fall below that of the reference model, in units of the measure, such as 0.005 of NDCG.
     reference : tuple of floats
         The measure `kept` on the training data after each round of the reference model, as ``feval`` and
         ``custom_metric`` record it.
@@ -131,13 +131,13 @@ class Constrained(Composite):
         if w == 1:
             return self.primary.lambdas(scores, q, iteration)
         found = Gradients(self.parts, scores, q, iteration)
-        return found.combined(np.array([w, 1 - w] if found.live[1] else [1.0, 0.0]))
+        return found.scaled_sum(np.array([w, 1 - w] if found.has_force[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
         """The weight w of the primary objective at a round, in [0, 1]."""
         now = float(self.kept(scores, q))
         before = self._at(iteration) if iteration else now  # all models begin alike
-        held = HELD_AT * self.keep
+        held = RESERVED_SHARE * self.keep
         room, gain = held - (before - now), self._at(iteration + 1) - before
         return 1.0 - min(1.0, max(0.0, room / max(held, gain)))
 
@@ -146,6 +146,6 @@ class Constrained(Composite):
         if rounds > len(self.reference):
             raise ValueError(
                 f"reference holds the measure after each of {len(self.reference)} rounds, and this training has more: "
-                "train the primary objective for as many"
+                "train the reference model for as many"
             )
         return self.reference[rounds - 1]

@@ -20,15 +20,15 @@ class GradientStep(Wrapper):
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
     of the documents with a label in a source that the objective reads: without a label they have no λ, and many of
-    them would make those of the others large.
+    them would inflate those of the others.
 
     Parameters
     ----------
     objective : Objective
         The objective that λ comes from.
     normalize : "query" or "none"
-        Divide by the standard deviation of each query's λ, or leave λ unchanged. λ of a query stay as they are where
-        their standard deviation is below 1e-38: equal λ, or a right order with scores some 87 and more apart.
+        Divide by the standard deviation of each query's λ, or leave λ unchanged. A query whose λ have
+        a standard deviation below 1e-38 is not scaled: equal λ, or the right order by a wide margin.
 
     Examples
     --------

@@ -18,11 +18,11 @@ from lambdaboost.objectives.objective import Floats, check_objective
 
 
 class InversePropensity(Wrapper):
-    r"""An objective over pairs in which each pair counts 1/p times, p the propensity of its better document's position.
+    r"""A pairwise objective with each pair weighted by 1/p, p the propensity at its better document.
 
-    If users look at a document shown at position k with probability :math:`p_k`, and click what they look at and like,
-    then clicks weighted by :math:`1/p_k` have the expectation of clicks without position bias (Joachims, Swaminathan
-    and Schnabel 2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
+    If users examine position k with probability :math:`p_k`, and click on what they examine and like, then clicks
+    weighted by :math:`1/p_k` have the expectation of clicks without position bias (Joachims, Swaminathan and Schnabel
+    2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
     :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
 
     Only documents with a label above 0 need a position. In a combination wrap the parts:
@@ -87,9 +87,7 @@ class InversePropensities(Value):
 
     def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
         """The factors of some queries, the same in every round."""
-        # By identity, since hashing a curve reads all of its values; the cached tuple keeps the curve alive.
-        key = ("inverse propensities", self.source, id(self.propensities), self.clip)
-        found: Factors | Unfactored = q.memo(key, lambda: (self._of(q), self.propensities))[0]
+        found: Factors | Unfactored = q.memo(("inverse propensities", self), lambda: self._of(q))
         return found
 
     def _of(self, q: Queries) -> Factors | Unfactored:

@@ -88,7 +88,7 @@ class LambdaLoss(Objective):
     def _loss_1(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         over_queries(
-            _first_losses, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
+            _ndcg_loss_1_kernel, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
             self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),
             1 / np.log2(2.0 + np.arange(q.sizes.max())), lam, mu,
         )  # fmt: skip
@@ -108,7 +108,7 @@ class LambdaLoss(Objective):
 
 
 @kernel
-def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):
+def _ndcg_loss_1_kernel(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):
     """NDCG-Loss1 of queries first:last."""
     most = longest(first, last, offsets)
     e, rho, rest = np.empty(most), np.empty(most), np.empty(most)

@@ -41,8 +41,8 @@ class ListMLE(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        grades = levels_of(q, RELEVANCE).wide()
-        over_queries(_queries, q.offsets, scores, grades.of_document, grades.first, lam, mu)
+        grades = levels_of(q, RELEVANCE)
+        over_queries(_listmle_kernel, q.offsets, scores, grades.of_document, grades.first, lam, mu)
         return lam, mu
 
 
@@ -98,7 +98,7 @@ def _join(s, level, g, top, others, e):
 
 
 @kernel
-def _queries(first, last, offsets, scores, level_of, level_first, lam, mu):
+def _listmle_kernel(first, last, offsets, scores, level_of, level_first, lam, mu):
     e = np.empty(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]

@@ -35,7 +35,7 @@ class ListNet(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        over_queries(_queries, q.offsets, scores, q.relevance, lam, mu)
+        over_queries(_listnet_kernel, q.offsets, scores, q.relevance, lam, mu)
         return lam, mu
 
 
@@ -50,12 +50,10 @@ def _highest(values, grades):
 
 
 @inlined
-def _one_query(s, grades, lam, mu):
+def _gradient_of_query(s, grades, lam, mu):
     best, top = _highest(grades, grades), _highest(s, grades)
-    below, total = 0, 0.0
-    others = (
-        0.0  # Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation
-    )
+    # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
+    below, total, others = 0, 0.0, 0.0
     for i in range(s.size):
         if grades[i] == grades[i]:
             below += grades[i] < grades[best]
@@ -73,7 +71,7 @@ def _one_query(s, grades, lam, mu):
 
 
 @kernel
-def _queries(first, last, offsets, scores, grades, lam, mu):
+def _listnet_kernel(first, last, offsets, scores, grades, lam, mu):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _one_query(scores[a:b], grades[a:b], lam[a:b], mu[a:b])
+        _gradient_of_query(scores[a:b], grades[a:b], lam[a:b], mu[a:b])

@@ -33,14 +33,8 @@ def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
         return replace(rule, metric=None, **changes).has_pair(q)
 
     source, labels = repr(rule.source), q.source(rule.source, allow_negative=True)
-    known = labels[~np.isnan(labels)]
-    if not known.size:
+    if np.isnan(labels).all():
         return f"{source} is missing (NaN) in every row", "give its labels, or leave this objective out"
-    if (q.sizes == 1).all():
-        return "every query has a single document", "look at the sizes or the ids of the queries"
-    if would_have():
-        reason = f"{rule.metric!r} values all documents of each query alike"
-        return reason, "give another measure or threshold"
     if rule.skip_zero and would_have(skip_zero=False):
         reason = f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ"
         return reason, "give zeros='label', for which 0 is a label like any other"
@@ -48,11 +42,8 @@ def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
         tied = " and ".join(map(repr, rule.within))
         reason = f"documents with equal labels in {tied} have no different labels in {source}"
         return reason, f"give labels in {tied} that are not made from {source}, or leave this objective out"
-    if (known == known[0]).all():
-        reason = f"all labels in {source} are {known[0]:g}"
-        if known.size == labels.size:
-            return reason, "give labels that differ"
-        return f"{reason}, or NaN", "if NaN means 0, such as no click, give 0"
-    weighted = "" if q.weight is None else " with a weight above 0"
-    reason = f"no query{weighted} has two documents with different labels in {source}"
-    return reason, "look at the labels and the queries"
+    differently = "" if rule.metric is None else f" that {rule.metric!r} values differently"
+    reason = (
+        f"no query with a weight above 0 has two documents with different labels in {source}{differently}"
+    )
+    return reason, "look at the labels and the queries; where NaN means 0, such as no click, give 0"

@@ -61,11 +61,11 @@ class Objective(Value, registered=False):
 
     @property
     def measure(self) -> Measure:
-        """The measure that its λ raise; a TypeError if there is no single one."""
+        """The measure that it optimises; a TypeError if there is no single one."""
         if self._metric is not None:
             return self._metric
         raise TypeError(
-            f"{self!r} raises no single measure, so it has no cost to weight it by: give an objective of one measure, "
+            f"{self!r} does not optimise a single measure: give an objective of one measure, "
             "such as LambdaRank(NDCG(k=10))"
         )
 
@@ -123,8 +123,10 @@ class Objective(Value, registered=False):
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
         s = q.scores(scores)
         _check_span(s, q)
-        # The id stays unique, since the cached value holds the objective.
-        q.memo(("readable", id(self)), lambda: self._check_readable(q))
+        for name in self.sources:
+            q.source(name, allow_negative=self.allows_negative)
+        if self.reads_positions:
+            q.required_position()
         lam, mu = self.lambdas(s, q, int(iteration))
         # Each pass over the documents counts. 0 − λ is never −0. The sums of a rule are new arrays, in which −λ
         # replaces λ; the arrays that another `lambdas` returns may be its own.
@@ -136,14 +138,6 @@ class Objective(Value, registered=False):
             hess = (hess * q.weight).astype(np.float32, copy=False)
         _check_finite(self, iteration, grad=grad, hess=hess)
         return grad, hess
-
-    def _check_readable(self, q: Queries) -> Objective:
-        """Itself; raises where the queries lack what it reads."""
-        for name in self.sources:
-            q.source(name, allow_negative=self.allows_negative)
-        if self.reads_positions:
-            q.required_position()
-        return self
 
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""
@@ -193,7 +187,7 @@ def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[n
             finite = np.isfinite(values)
             row = int(finite.argmin())
             raise ValueError(
-                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would train on "
+                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would continue "
                 "silently; look at its schedules and weights, and at the scores and labels of that document's query"
             )
 
@@ -211,6 +205,6 @@ def check_part(name: str, value: object) -> None:
     check_objective(name, value)
     if isinstance(value, Objective) and not value.can_be_part:
         raise ValueError(
-            f"{name} is {value!r}, which counts from the reference of one whole training and cannot be a part of "
-            "another objective: give its parts, and constrain the whole"
+            f"{name} is {value!r}, which compares with the reference of a whole training and so cannot be part of "
+            "another objective: combine first, then constrain"
         )

@@ -18,15 +18,15 @@ from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.schedules import Schedule, check_weight
 
 # Figures below float32's normal range, 1e-38, are lost. Sums near it would miss much, and be scaled up to full forces.
-LEAST_SUM = 1e-30
+MIN_SUM = 1e-30
 
 
 class Scaled(Value):
     r"""Fixed weights or schedules of λ that are scaled to one norm, as the weights of a `Scorecard`.
 
-    The λ of objective k count :math:`w_k \lVert\lambda_1\rVert / \lVert\lambda_k\rVert` times. Numbers alone, as in
-    ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller than those of the
-    grades, since fewer pairs contribute, so that such weights are hard to choose.
+    The λ of objective k count :math:`w_k \lVert\lambda_1\rVert / \lVert\lambda_k\rVert` times. Plain
+    weights, as in ``Scorecard(…, (0.8, 0.2))``, apply to the unscaled λ. The λ of a lower tier are often much smaller,
+    since fewer pairs contribute, so plain weights are hard to choose.
 
     μ have the same factors, or larger ones that make their sum that of the first one's, so that no Newton step is
     longer than those of the first objective:
@@ -35,8 +35,8 @@ class Scaled(Value):
         \mu = \sum_k w_k \max\Big(f_k, \frac{\sum_i |\mu_{1i}|}{\sum_i |\mu_{ki}|}\Big) \mu_k, \quad
         f_k = \frac{\lVert\lambda_1\rVert}{\lVert\lambda_k\rVert}.
 
-    Norms and sums are over all documents of the round, each counted as often as its weight says. An objective whose λ
-    are all zero is left out of the round; the first one is then the next.
+    Norms and sums are over all documents, times their weights. An objective whose λ are all zero is left out of the
+    round; then the next one is the first.
 
     Parameters
     ----------
@@ -85,53 +85,47 @@ class Gradients:
     @cached_property
     def norms(self) -> Floats:
         """The norm of each λ, in which a document counts as often as its weight says, (K,); 0 without force."""
-        norms = np.array([np.sqrt(self._product(lam, lam)) for lam, _ in self.derivatives])
-        return np.where(norms >= LEAST_SUM, norms, 0.0)
+        norms = np.sqrt([self._sum(np.square(lam, dtype=np.float64)) for lam, _ in self.derivatives])
+        return np.where(norms >= MIN_SUM, norms, 0.0)
 
     @cached_property
-    def live(self) -> NDArray[np.bool_]:
+    def has_force(self) -> NDArray[np.bool_]:
         """Which objectives have any force, (K,)."""
         return self.norms > 0
 
     @cached_property
-    def to_first(self) -> Floats:
+    def lambda_factors(self) -> Floats:
         """What each λ is multiplied by to have the norm of the first λ with any force, (K,); 0 without force."""
-        scale = self.norms[self.live.argmax()]
-        return np.divide(scale, self.norms, where=self.live, out=np.zeros(self.norms.size))
+        scale = self.norms[self.has_force.argmax()]
+        return np.divide(scale, self.norms, where=self.has_force, out=np.zeros(self.norms.size))
 
     @cached_property
-    def to_step(self) -> Floats:
+    def curvature_factors(self) -> Floats:
         """What each μ is multiplied by, (K,): as its λ, or to the first one's sum over the documents if that is more.
 
         So no Newton step is longer than the objective's own, nor than those of the first objective with any force. An
         objective that is far from its best has a large λ for its μ; with one that has converged, its steps would undo
         what that one has learnt.
         """
-        sums = np.array(
-            [self._sum(mu, of) for (_, mu), of in zip(self.derivatives, self.objectives, strict=True)]
-        )
-        sums = np.where(self.live & (sums >= LEAST_SUM), sums, 0.0)
-        to_sum = np.divide(sums[self.live.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
-        return np.maximum(self.to_first, to_sum)
+        sums = np.array([self._sum(np.abs(mu)) for _, mu in self.derivatives])
+        sums = np.where(self.has_force & (sums >= MIN_SUM), sums, 0.0)
+        to_sum = np.divide(sums[self.has_force.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
+        return np.maximum(self.lambda_factors, to_sum)
 
-    def combined(self, weights: NDArray[Any]) -> LambdaMu:
+    def scaled_sum(self, weights: NDArray[Any]) -> LambdaMu:
         """λ and μ with these weights of the scaled objectives, (K,), or of each document in each, (K, n_documents)."""
-        return self.summed((weights.T * self.to_first).T, (weights.T * self.to_step).T)
+        return self.weighted_sum((weights.T * self.lambda_factors).T, (weights.T * self.curvature_factors).T)
 
-    def summed(self, of_lambda: Iterable[Any], of_curvature: Iterable[Any]) -> LambdaMu:
+    def weighted_sum(self, of_lambda: Iterable[Any], of_curvature: Iterable[Any]) -> LambdaMu:
         """λ and μ of the objectives times their weights, added up."""
         lambdas, curvatures = zip(*self.derivatives, strict=True)
         return _sum_of(lambdas, of_lambda), _sum_of(curvatures, of_curvature)
 
-    def _product(self, one: NDArray[Any], two: NDArray[Any]) -> float:
-        # Not one @ two: BLAS would start threads, and sum in an order that depends on them.
-        product = np.multiply(one, two, dtype=np.float64)
-        return float((product if self.q.weight is None else product * self.q.weight).sum())
-
-    def _sum(self, curvature: NDArray[Any], objective: Objective) -> float:
-        """The sum of the absolute values; a pass over the documents less where none is negative."""
-        values = np.abs(curvature) if objective.curvature_changes_sign else curvature
-        return float((values if self.q.weight is None else values * self.q.weight).sum(dtype=np.float64))
+    def _sum(self, values: NDArray[Any]) -> float:
+        """The sum over documents, times their weights."""
+        # Not a dot product: BLAS would start threads, and sum in an order that depends on them.
+        weighted = values if self.q.weight is None else values * self.q.weight
+        return float(weighted.sum(dtype=np.float64))
 
 
 def _sum_of(arrays: Sequence[NDArray[Any]], weights: Iterable[Any]) -> Floats:

@@ -79,13 +79,6 @@ def check_weight(name: str, value: object, high: float = math.inf) -> None:
         check_number(name, value, 0, high)
 
 
-def constant_weight(weight: object) -> float | None:
-    """The weight of all rounds, or None for one that may change."""
-    if isinstance(weight, Constant):
-        return float(weight.w)
-    return float(weight) if isinstance(weight, int | float | np.number) else None
-
-
 def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:
     """The weight at a round, checked."""
     w: Any = weight(iteration) if callable(weight) else weight

@@ -10,10 +10,9 @@ from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.composite import Composite
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.no_pair import NoPair
 from lambdaboost.objectives.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.scaled import Gradients, Scaled
-from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
+from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
 
 class WeightedSum(Composite, registered=False):
@@ -23,30 +22,16 @@ class WeightedSum(Composite, registered=False):
         """The weight of each part at a round, ≥ 0."""
         raise NotImplementedError
 
-    def constant_weights(self) -> tuple[float | None, ...]:
-        """The weight of each part; None where it is not the same in all rounds."""
-        raise NotImplementedError
-
-    @property
-    def scaled(self) -> Scaled | None:
-        """The weights of the parts, if their λ are scaled to one norm."""
-        return None
-
-    def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
-        """The parts that have no pair, except those that a constant weight of 0 leaves out anyway."""
-        parts = zip(self.parts, self.constant_weights(), strict=True)
-        return tuple(dict.fromkeys(found for part, w in parts if w != 0 for found in part.without_pair(q)))
-
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
-        live = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
-        if not live:
+        counted = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
+        if not counted:
             return np.zeros(q.n_documents), np.zeros(q.n_documents)
-        weights, parts = zip(*live, strict=True)
+        weights, parts = zip(*counted, strict=True)
         rule = _single_rule(weights, parts)
         if rule is not None:
             return rule.lambdas(scores, q)
-        return Gradients(parts, scores, q, iteration).summed(weights, weights)
+        return Gradients(parts, scores, q, iteration).weighted_sum(weights, weights)
 
 
 def _single_rule(weights: tuple[float, ...], parts: tuple[Objective, ...]) -> PairRule | None:
@@ -88,12 +73,11 @@ class Scorecard(WeightedSum):
             check_part(f"objectives[{at}]", objective)
         if not isinstance(self.weights, Scaled):
             check_tuple("weights", self.weights, "(1.0,), or Scaled((0.8, 0.2))")
-        weights = self.weights.weights if isinstance(self.weights, Scaled) else self.weights
-        if len(self.objectives) != len(weights):
+        if len(self.objectives) != len(self._weights):
             raise ValueError(
-                f"{len(self.objectives)} objectives but {len(weights)} weights: give one weight each"
+                f"{len(self.objectives)} objectives but {len(self._weights)} weights: give one weight each"
             )
-        for at, weight in enumerate(weights):
+        for at, weight in enumerate(self._weights):
             check_weight(f"weights[{at}]", weight)
 
     @property
@@ -102,23 +86,15 @@ class Scorecard(WeightedSum):
         return self.objectives
 
     @property
-    def scaled(self) -> Scaled | None:
-        """The weights, if they are `Scaled`."""
-        return self.weights if isinstance(self.weights, Scaled) else None
-
-    def constant_weights(self) -> tuple[float | None, ...]:
-        """The weight of each part; None where it is not the same in all rounds."""
-        if isinstance(self.weights, Scaled):
-            return (None,) * len(self.parts)
-        return tuple(map(constant_weight, self.weights))
+    def _weights(self) -> tuple[float | Schedule, ...]:
+        return self.weights.weights if isinstance(self.weights, Scaled) else self.weights
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""
-        weights = self.weights.weights if isinstance(self.weights, Scaled) else self.weights
-        return tuple(weight_at(weight, iteration, high=inf) for weight in weights)
+        return tuple(weight_at(weight, iteration, high=inf) for weight in self._weights)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
-        if self.scaled is None:
+        if not isinstance(self.weights, Scaled):
             return super().lambdas(scores, q, iteration)
-        return Gradients(self.parts, scores, q, iteration).combined(np.array(self.weights_at(iteration)))
+        return Gradients(self.parts, scores, q, iteration).scaled_sum(np.array(self.weights_at(iteration)))

@@ -67,7 +67,7 @@ class XENDCG(Objective):
         """λ and μ of every document at a round."""
         lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
         gains = q.memo((self.metric, "gains before the draw"), lambda: self._gains(q))
-        over_queries(_queries, q.offsets, iteration, self.seed, scores, gains, lam, mu)
+        over_queries(_xendcg_kernel, q.offsets, iteration, self.seed, scores, gains, lam, mu)
         return lam, mu
 
     def _gains(self, q: Queries) -> Floats:
@@ -187,7 +187,7 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
 
 
 @kernel
-def _queries(first, last, offsets, iteration, seed, scores, gains, lam, mu):
+def _xendcg_kernel(first, last, offsets, iteration, seed, scores, gains, lam, mu):
     room = max(longest(first, last, offsets), TOGETHER)
     e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     top = np.empty(TOGETHER, np.int64)

@@ -7,8 +7,8 @@ A rule over pairs (`pair_rule`) sums, over all pairs of a better document i and 
 with a weight w = |ΔZ|, which a *swap* gives by the gains and the ranks of both (`pair_weight`), times a factor of
 i if the rule has any, and a force f and curvature c that ρ decides (`loss`).
 
-Documents of one label are a *level* (`levels`), known before any score. A query stands level by level, so that what a
-document should be above is one contiguous run, and no loop looks at a label:
+Documents of one label are a *level* (`levels`), known before any score. The documents of a query are grouped by level,
+so that what a document should be above is one contiguous run, and no loop looks at a label:
 
     slot       0 1 2 3 | 4 5 | 6 7 8 9 10        three levels, best first
     a tile     0                 4 rows of one level
@@ -16,18 +16,18 @@ document should be above is one contiguous run, and no loop looks at a label:
                2
                3
 
-With E = e^{σs}, one exponential a document, ρ = E_j/(E_i + E_j) costs a pair one division. The formula is in
-`tiles.pair`. A lone score far out is first brought nearer to the others: its ρ is 0 or 1 all the same. Gains and
+With E = e^{σs}, one exponential per document, ρ = E_j/(E_i + E_j) costs one division per pair. The formula is in
+`tiles.pair`. A single outlying score is clipped first: ρ is 0 or 1 in its pairs either way. Gains and
 discounts enter as differences from the lowest of their run or list, where float32 holds them best; sums are float32
 over some hundred rows and are then carried to float64.
 
 `dispatch` chooses the kernel of each query before any runs:
 
-    lanes   up to 40 documents: 64 queries side by side, one a vector lane
+    lanes   up to 40 documents: 64 queries side by side, one per vector lane
     tiles   longer lists, one after the other (`query` brings documents to slots and back)
     tree    lists of thousands: the force is a smooth function of the score difference, so far runs of the sorted
             list interact through a few Chebyshev points, and time grows as the length
-    plain   scores too far apart for one float32: tiles in float64, with an exponential a pair
+    plain   scores too far apart for one float32: tiles in float64, with one exponential per pair
 
 Each query is computed by one thread, in one order, whatever other queries there are: results are bit-identical
 for any number of threads. `sigmoids` serves objectives whose documents push against all others.

@@ -4,8 +4,8 @@ kernel  queries                                                    loop
 lanes   up to 40 documents                                         64 lists side by side (`lanes`)
 tree    many pairs, few levels, a swap that is a sum of terms      runs of documents interact (`tree`)
 tiles   all others                                                 one list after the other (`query`)
-plain   scores too far apart for one float32, even when a lone     the same in float64, with an exponential a pair
-        highest or lowest one is brought near the others
+plain   scores too far apart for one float32, even when a lone     the same in float64, one exponential per pair
+        highest or lowest one is clipped
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import RANGE, Loss
+from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, by_levels
-from lambdaboost.objectives.kernels.tree import worth_a_tree
+from lambdaboost.objectives.kernels.tree import is_tree_faster
 
 BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
 Kernels = NDArray[np.int8]  # one of these for each query
@@ -34,7 +34,7 @@ def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
         kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
         if not by_levels(weights.swap):
             kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
-        kernels[worth_a_tree(q, levels, weights)] = BY_TREE
+        kernels[is_tree_faster(q, levels, weights)] = BY_TREE
         return kernels, levels
 
     key = ("kernels", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
@@ -45,10 +45,10 @@ def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
 def clip_outliers(scores: Floats, q: Queries, kernels: Kernels, loss: Loss) -> tuple[Floats, Kernels]:
     """The scores, a lone outlier nearer to the others, and the kernels, BY_PLAIN_LOOP where that is not enough."""
     sigma, center, _ = loss.sigmoid
-    if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= RANGE:
+    if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= SAFE_RANGE:
         return scores, kernels
     near, kernels = scores.copy(), kernels.copy()
-    over_queries(_clip_outliers, q.offsets, (sigma, RANGE - abs(center)), near, kernels)
+    over_queries(_clip_outliers, q.offsets, (sigma, SAFE_RANGE - abs(center)), near, kernels)
     return near, kernels
 
 

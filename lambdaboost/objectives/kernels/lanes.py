@@ -1,4 +1,4 @@
-"""λ and μ over all pairs of short lists, one query a vector lane.
+"""λ and μ over all pairs of short lists, one query per vector lane.
 
 The tiles of `tiles` fill vector lanes with the partners of one document; a list of ten documents has too few of them.
 Here a lane is a query: LANES lists of about the same length lie side by side, and every step (exponentials, ranks,
@@ -9,9 +9,9 @@ pairs) runs over a row of lanes:
     slot 2   d d d d d - …   - pads a shorter list
              lane = query
 
-Documents stand level by level, so that i < j leaves j the worse of a pair; a mask drops pairs that do not exist. Ranks
-are counted, a comparison a pair, which for short lists is cheaper than sorting; that goes by *position*, the input
-order, in which a tie needs no comparison of its own.
+Documents are grouped by level, so that i < j leaves j the worse of a pair; a mask drops pairs that do not exist. Ranks
+are counted, with one comparison per pair, which for short lists is cheaper than sorting; that goes by *position*, the
+input order, in which a tie needs no comparison of its own.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
-    Factors,
     PairWeights,
     Ranked,
+    factor_of,
+    gain_delta,
     has_h,
+    is_factored,
     rank_terms,
 )
-from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair, shared
+from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
@@ -70,11 +72,11 @@ def _in_batches(q: Queries, levels: Levels) -> Batches:
     slots = int(lanes.first[-1]), LANES
     batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
     for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):
-        _lay_out(q, levels, batches, slice(batch, min(batch + BATCHES_AT_ONCE, lanes.first.size - 1)))
+        _fill_batches(q, levels, batches, slice(batch, min(batch + BATCHES_AT_ONCE, lanes.first.size - 1)))
     return batches
 
 
-def _lay_out(q: Queries, levels: Levels, batches: Batches, which: slice) -> None:
+def _fill_batches(q: Queries, levels: Levels, batches: Batches, which: slice) -> None:
     """Fill the slots of some batches."""
     first, query = batches.first[which.start : which.stop + 1], batches.query[which]
     rows, first = slice(first[0], first[-1]), first - first[0]
@@ -97,7 +99,7 @@ def _lay_out(q: Queries, levels: Levels, batches: Batches, which: slice) -> None
     batches.reach[rows][of_paired] = levels.reach[(levels.first[short[lane]] + level)[paired]]
 
 
-class Work(NamedTuple):
+class LaneWork(NamedTuple):
     """Memory that batches use one after the other: by position, then lane."""
 
     s: Any  # scores
@@ -111,8 +113,8 @@ class Work(NamedTuple):
     level: Any  # by lane: where the levels of its list begin
 
 
-def memory() -> Work:
-    """For batches of lists of up to LONGEST_IN_LANES documents."""
+def allocate() -> LaneWork:
+    """Memory for batches of lists of up to LONGEST_IN_LANES documents."""
     most = LONGEST_IN_LANES * LANES
     scores, (best, worst), (d, h) = np.empty(most), np.empty((2, LANES)), np.empty((2, LONGEST_IN_LANES))
     e, rank, by_rank = (
@@ -120,7 +122,7 @@ def memory() -> Work:
         np.empty(most, np.int32),
         np.empty(LONGEST_IN_LANES, np.int32),
     )
-    return Work(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
+    return LaneWork(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
 
 
 @no_refcount
@@ -164,19 +166,13 @@ def _to_slots(batch, levels, work, slots):
             row[LANES * E + lane] = work.e[np.int32(position[lane]) * LANES + lane]
 
 
-def _no_factors_to_slots(factors, batch, offsets, slots):
-    pass
-
-
+@no_refcount
 def _factors_to_slots(factors, batch, offsets, slots):
-    for lane in range(LANES):
+    for lane in range(LANES if is_factored(factors) else 0):
         q = batch.query[lane]
         for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
             document = offsets[q] + batch.position[i, lane]
-            slots[i * SLOT + LANES * FACTOR + lane] = factors.factor[document]
-
-
-factors_to_slots = by_type(lambda factors: _factors_to_slots if factors is Factors else _no_factors_to_slots)
+            slots[i * SLOT + LANES * FACTOR + lane] = factor_of(factors, document)
 
 
 def _same_terms_to_slots(swap, weights, batch, offsets, work, slots):
@@ -203,7 +199,8 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
         rank_terms(swap, ranked, work.d, work.h)
         for i in range(b - a):
             r = work.rank[np.int32(batch.position[i, lane]) * LANES + lane]
-            slots[i * SLOT + LANES * D + lane], slots[i * SLOT + LANES * H + lane] = work.d[r], work.h[r]
+            slots[i * SLOT + LANES * D + lane] = work.d[r]
+            slots[i * SLOT + LANES * H + lane] = work.h[r]
 
 
 # D and h of each slot: tables where a rank has the same in every list.
@@ -224,14 +221,14 @@ def _document(slot, lane):
 
 
 @inlined_disjoint
-def _add_pairs(formula, one, other):
+def _add_lane_pair(formula, one, other):
     """Add the pair of two slots in every lane."""
     for lane in range(LANES):
         i, j = _document(one, lane), _document(other, lane)
         i = Document(formula.sigmoid.shift * i.e, i.gain, i.d, i.h, i.factor)
         level = other[LANES * LEVEL_ROW + lane]
         is_pair = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
-        u = shared(formula, i, j) if is_pair else np.float32(0)
+        u = gain_delta(formula.swap, i, j) if is_pair else np.float32(0)
         f, c = pair(formula, i, j)
         one[LANES * LAM + lane] += u * f
         other[LANES * LAM + lane] -= u * f
@@ -240,10 +237,10 @@ def _add_pairs(formula, one, other):
 
 
 @no_refcount
-def _all_pairs(formula, n, slots):
+def _sum_lane_pairs(formula, n, slots):
     for i in range(n - 1):
         for j in range(i + 1, n):
-            _add_pairs(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
+            _add_lane_pair(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
 
 
 class Results(NamedTuple):
@@ -274,7 +271,7 @@ def _write(batch, offsets, rank, slots, results):
 
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
-    """λ and μ of batches first:last, one after the other through the same scratch memory."""
+    """λ and μ of batches first:last, one after the other through the same memory."""
     batches, levels, scores, offsets, weights = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
@@ -290,8 +287,8 @@ def sum_by_lanes(first, last, lists, formula, work, results):
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
-        factors_to_slots(formula.factors, batch, offsets, slots)
-        _all_pairs(formula, n, slots)
+        _factors_to_slots(formula.factors, batch, offsets, slots)
+        _sum_lane_pairs(formula, n, slots)
         _write(batch, offsets, work.rank, slots, results)
 
 
@@ -304,12 +301,12 @@ def gradient_by_lanes(
     loss: Loss,
     results: Results,
 ) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
+    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart."""
     formula = PairFormula(weights.swap, weights.factors, *loss)
     gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
     lists = batches, (levels.first, gain), scores, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
-        sum_by_lanes(first, last, lists, formula, memory(), results)
+        sum_by_lanes(first, last, lists, formula, allocate(), results)
 
     over_queries(block, batches.documents, lists=LANES)

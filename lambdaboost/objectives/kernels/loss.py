@@ -13,7 +13,7 @@ import numpy as np
 from lambdaboost._jit import by_type, inlined, inlined_strict_fp
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_float64
 
-RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
+SAFE_RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
 ONE = np.float32(1)
 
 # λ and μ of a pair, `pair_gradients(gradient, weighted, ρ, 1 − ρ)`, with `weighted` its weight times ρ. Every product
@@ -28,7 +28,7 @@ write_e = by_type(lambda sigmoid: sigmoid.write_e)
 
 
 @inlined_strict_fp
-def product(x, y):
+def unfused_product(x, y):
     """X y, where the compiler must not make x (y²) of x y and y: that leaves the range of float32."""
     return x * y
 
@@ -39,10 +39,10 @@ class Logistic(NamedTuple):
     @staticmethod
     def pair_gradients(gradient, weighted, rho, rest):
         """Times the weight of the pair."""
-        return weighted, product(weighted, rest)
+        return weighted, unfused_product(weighted, rest)
 
 
-class Mixed(NamedTuple):
+class LogisticPlusLocal(NamedTuple):
     """A sum of `Logistic` and the local ρ(1 − ρ) with curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
 
     logistic: np.float32
@@ -52,7 +52,7 @@ class Mixed(NamedTuple):
     def pair_gradients(gradient, weighted, rho, rest):
         """Times the weight of the pair."""
         f, c = gradient.logistic + gradient.local * rest, gradient.logistic + gradient.local * (rest - rho)
-        return weighted * f, product(weighted, rest) * c
+        return weighted * f, unfused_product(weighted, rest) * c
 
 
 class ByRatio(NamedTuple):

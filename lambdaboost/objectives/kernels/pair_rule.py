@@ -27,7 +27,7 @@ from lambdaboost.objectives.kernels.dispatch import (
 )
 from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
+from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, LogisticPlusLocal, Loss
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights, by_gain
 from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
 from lambdaboost.objectives.kernels.tree import gradient_by_tree
@@ -88,7 +88,9 @@ class PairRule:
     def loss(self) -> Loss:
         """The force and where its logistic stands."""
         mixed = (self.logistic, self.local) != (1, 0)
-        gradient = Mixed(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
+        gradient = (
+            LogisticPlusLocal(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
+        )
         return Loss(
             gradient, ByRatio(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
         )
@@ -127,20 +129,18 @@ class PairRule:
         def build() -> Any:
             levels = self.levels(q)
             weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
-            return levels, level_gains(self.metric, weights, q, levels), weights, self.metric
+            return levels, level_gains(self.metric, weights, q, levels), weights
 
-        # The id stays unique, since the cached value holds the measure.
-        key = ("pairs", self.source, self.within, self.skip_zero, id(self.metric))
-        known: tuple[Levels, NDArray[np.float32], PairWeights] = q.memo(key, build)[:3]
+        key = ("pairs", self.source, self.within, self.skip_zero, self.metric)
+        known: tuple[Levels, NDArray[np.float32], PairWeights] = q.memo(key, build)
         return known
 
     def has_pair(self, q: Queries) -> bool:
         """Whether a pair anywhere in these queries can weigh something: what it differs in, its gains, its query."""
         levels, gain, weights = self._known(q)
         found = levels.pairs() > 0
-        if self.metric is not None and by_gain(
-            weights.swap
-        ):  # gains are those above the worst level of a run
+        # Gains are those above the worst level of a run.
+        if self.metric is not None and by_gain(weights.swap):
             found = np.bincount(levels.query(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())
 
@@ -190,7 +190,7 @@ def pair_gradient(
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
     by_rank = order if weighed_at is None else weighed_at
-    lists = Lists(kernel == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
+    lists = Lists(kernel == BY_TILES, levels, weights, gain, near, order, by_rank)
     if lists.wanted.any():
         gradient_by_tiles(lists, loss, out)
     for other, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):

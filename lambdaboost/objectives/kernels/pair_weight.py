@@ -1,9 +1,9 @@
-"""What weighs a pair: |ΔZ|, what swapping its two documents does to a measure, times a factor of the better document.
+"""The weight of a pair: |ΔZ|, the change of a measure when its documents swap, times a factor of the better document.
 
 A *swap* is a NamedTuple, so that the compiler knows it by its type. It says what |ΔZ| is in three static functions:
 
-- `rank_terms` writes the figures d and h of every rank of a query, and returns the rank past which two documents have
-  nothing to swap for;
+- `rank_terms` writes two values, d and h, for every rank of a query, and returns the rank past which two documents
+  gain nothing by a swap;
 - `rank_delta` is the part of |ΔZ| that the d and h of the two ranks decide, the other being the difference of the
   gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
 - `tree_terms`, where time grows as the length of a list (`tree`): over the difference of the gains, |ΔZ| of a level at
@@ -11,7 +11,7 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. It says wha
 
 Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
 ``has_h=True`` if `rank_delta` reads h, ``fixed_by_rank=True`` if d and h of a rank are the same in all queries,
-``by_levels=True`` if each pair of levels has a d of its own, and ``n_terms``, the figures D of a rank in the tree:
+``by_levels=True`` if d depends on the pair of levels, and ``n_terms``, the figures D of a rank in the tree:
 none, d, or d and h; -1 for one of each level; None without `tree_terms`.
 
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
@@ -73,10 +73,9 @@ class PairWeights(NamedTuple):
 
     swap: Any
     gains: NDArray[np.float64]  # (n_documents,); of no length where the swap does not read them
-    discounts: NDArray[
-        np.float64
-    ]  # by rank, as long as the longest query; of no length where the swap makes its own
-    cutoff: int  # two documents past this rank have nothing to swap for
+    # By rank, as long as the longest query; of no length where the swap makes its own.
+    discounts: NDArray[np.float64]
+    cutoff: int  # two documents past this rank gain nothing by a swap
     factors: Factors | Unfactored = Unfactored()
 
 

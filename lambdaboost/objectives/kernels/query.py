@@ -6,10 +6,10 @@ Every level is a block of rows that `tiles` multiply with the run of all that is
     rows       0 1 2 3 ×   4 5   6 7 8 9 10
                          4 5 ×   6 7 8 9 10
 
-Two documents below the cutoff of a measure have nothing to swap for. So a query with a cutoff has two parts, the
+Two documents below the cutoff of a measure gain nothing by a swap. So a query with a cutoff has two parts, the
 documents above the cutoff and those below, each level by level; all parts are paired except the second with itself.
 
-The same in float64, a row at a time and with an exponential a pair, serves scores too far apart for one float32.
+The same in float64, with one exponential per pair, serves scores too far apart for one float32.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, kernel, no_refcount, over_queries
+from lambdaboost._jit import by_type, kernel, known_by_type, no_refcount, over_queries
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -41,10 +41,10 @@ from lambdaboost.objectives.kernels.tiles import (
     E,
     H,
     PairFormula,
-    carry,
+    carry_to_float64,
+    padded_end,
     rows_by_columns,
     run_of,
-    whole_vectors,
 )
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ class Lists(NamedTuple):
     by_rank: NDArray[np.int32]  # the same where pairs are weighed at the ranking by score
 
 
-class Work(NamedTuple):
+class TileWork(NamedTuple):
     """Memory that the queries of a block use one after the other."""
 
     slots: Any  # (7, n)
@@ -82,15 +82,15 @@ class Work(NamedTuple):
     following: Any  # the same, moved on with every document
 
 
-def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
-    """For queries first:last."""
+def allocate(levels: Levels, first: int, last: int, dtype: Any) -> TileWork:
+    """Memory for queries first:last."""
     n = int(np.diff(levels.offsets[first : last + 1]).max()) + 3 * PADDING
     n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
     slots, sums, score = np.zeros((7, n), dtype=dtype), np.empty((2, n)), np.empty(n)
     d, h, v_of_slot, v_of_level, own_v = np.empty((5, n))
-    return Work(
+    return TileWork(
         slots, score, sums, d, h, v_of_slot, v_of_level, own_v, document, by_rank, level, start, following
     )
 
@@ -121,7 +121,7 @@ def _place_levels(q, cutoff, lists, n, work):
 
 
 @no_refcount
-def _lay_out(q, cutoff, lists, formula, work):
+def _fill_slots(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
     following, score_of_slot, document = work.following, work.score, work.document
     d, h, factor = work.slots[D], work.slots[H], work.slots[FACTOR]
@@ -145,7 +145,7 @@ def _lay_out(q, cutoff, lists, formula, work):
 
 
 @no_refcount
-def _fill(q, sigmoid, lists, work):
+def _fill_levels(q, sigmoid, lists, work):
     """Gains and E of all slots; λ and μ of none."""
     start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
     e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
@@ -165,21 +165,12 @@ def _fill(q, sigmoid, lists, work):
 
 
 @no_refcount
-def _add_pairs(formula, work, rows, columns):
+def _add_tile(formula, work, rows, columns):
     """Add the pairs of the rows of one level, each of which should be above all columns."""
     rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
 
 
-def _whole_vectors(sigmoid, lo, hi, end):
-    return whole_vectors(lo, hi, end)
-
-
-def _as_it_is(sigmoid, lo, hi, end):
-    return hi
-
-
-# The end of a run of columns: padding adds nothing where it has E = 0.
-_end_of = by_type(lambda sigmoid: _whole_vectors if sigmoid is ByRatio else _as_it_is)
+_can_pad = known_by_type(lambda sigmoid: sigmoid is ByRatio)  # padding adds nothing where it has E = 0
 
 
 def _by_runs(swap, formula, reach, n_parts, work):
@@ -195,15 +186,15 @@ def _by_runs(swap, formula, reach, n_parts, work):
             lo, hi = other[level + 1], other[reach[level]]
             if lo == hi:
                 continue
-            columns = lo, _end_of(formula.sigmoid, lo, hi, other[n_levels])
+            columns = lo, padded_end(lo, hi, other[n_levels]) if _can_pad(formula.sigmoid) else hi
             for first in range(own[level], own[level + 1], ROWS_CARRIED):
                 last = first + ROWS_CARRIED if first + ROWS_CARRIED < own[level + 1] else own[level + 1]
                 if since + last - first > ROWS_CARRIED:
-                    carry(work.slots, work.sums, n_slots)
+                    carry_to_float64(work.slots, work.sums, n_slots)
                     since = 0
                 since += last - first
-                _add_pairs(formula, work, (first, last), columns)
-    carry(work.slots, work.sums, n_slots)
+                _add_tile(formula, work, (first, last), columns)
+    carry_to_float64(work.slots, work.sums, n_slots)
 
 
 @no_refcount
@@ -249,11 +240,11 @@ def _by_terms(swap, formula, reach, n_parts, work):
             slots[D, i] = work.v_of_slot[i]
             for j in range(lo, hi):
                 slots[D, j] = work.v_of_slot[j] - own[j] + work.v_of_level[work.level[j]]
-            _add_pairs(formula, work, (i, i + 1), (lo, hi))
-        carry(slots, work.sums, start[n_levels])
+            _add_tile(formula, work, (i, i + 1), (lo, hi))
+        carry_to_float64(slots, work.sums, start[n_levels])
 
 
-_all_pairs = by_type(lambda swap: _by_terms if getattr(swap, "by_levels", False) else _by_runs)
+_sum_tiles = by_type(lambda swap: _by_terms if getattr(swap, "by_levels", False) else _by_runs)
 
 
 @kernel
@@ -272,9 +263,9 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
             cutoff = rank_terms(formula.swap, ranked, work.d_of_rank[: b - a], work.h_of_rank[: b - a])
             _place_levels(q, cutoff, lists, b - a, work)
-            _lay_out(q, cutoff, lists, formula, work)
-            _fill(q, formula.sigmoid, lists, work)
-            _all_pairs(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
+            _fill_slots(q, cutoff, lists, formula, work)
+            _fill_levels(q, formula.sigmoid, lists, work)
+            _sum_tiles(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
             document, of_slot = work.document, work.sums
             for part in range(2):
                 for slot in range(work.start[part, 0], work.start[part, reach.size]):
@@ -286,7 +277,7 @@ def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float3
     formula = PairFormula(lists.weights.swap, lists.weights.factors, *loss)
 
     def block(first: int, last: int, _: Any) -> None:
-        sum_by_tiles(first, last, lists, formula, memory(lists.levels, first, last, dtype), out)
+        sum_by_tiles(first, last, lists, formula, allocate(lists.levels, first, last, dtype), out)
 
     over_queries(block, lists.levels.offsets)
 

@@ -27,7 +27,7 @@ def scale_scores(steepness, s, e):
 def write_sigmoid_pairs(i, near, steepness, s, e, rho, rest):
     """ρ_ij = 1/(1 + e^{steepness · (s_i − s_j)}) of every other j in rho, 1 − ρ_ij in rest; 0 for i itself.
 
-    Where scores are not near, an exponential a pair: a score far out would take the digits of all others.
+    Where scores are not near, one exponential per pair: a score far out would take the digits of all others.
     """
     if near:
         for j in range(e.size):

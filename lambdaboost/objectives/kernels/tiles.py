@@ -46,16 +46,10 @@ class Run(NamedTuple):
 
 @no_refcount
 def pair(formula, i, j):
-    """Force and curvature of a pair over `shared`, what all pairs of j with one level have in common."""
+    """Force and curvature of a pair over `gain_delta`, which all pairs of j with one level have in common."""
     rho, rest = sigmoid_pair(formula.sigmoid, i.e, j.e)
     weighted = times(formula.factors, rho * rank_delta(formula.swap, i, j), i.factor)
     return pair_gradients(formula.gradient, weighted, rho, rest)
-
-
-@no_refcount
-def shared(formula, i, j):
-    """The difference of the gains: times `pair` this is ρ |ΔZ|."""
-    return gain_delta(formula.swap, i, j)
 
 
 @no_refcount
@@ -68,7 +62,7 @@ def run_of(slots, lo, hi):
 
 
 @no_refcount
-def cut(run, lo, hi):
+def subrun(run, lo, hi):
     """A part of a run."""
     return Run(
         run.e[lo:hi], run.gain[lo:hi], run.d[lo:hi], run.h[lo:hi], run.factor[lo:hi], run.lam[lo:hi], run.mu[lo:hi],
@@ -76,13 +70,13 @@ def cut(run, lo, hi):
 
 
 @no_refcount
-def better(formula, rows, i):
+def row_document(formula, rows, i):
     """The document of a row, the better of a pair."""
     return Document(as_better(formula.sigmoid, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.factor[i])
 
 
 @no_refcount
-def worse(columns, j):
+def column_document(columns, j):
     """The document of a column, the worse of a pair."""
     return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], ONE)
 
@@ -93,8 +87,8 @@ def _tile(formula, rows, columns):
     i0, i1, i2, i3 = rows
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for x in range(columns.e.size):
-        j = worse(columns, x)
-        u = shared(formula, i0, j)
+        j = column_document(columns, x)
+        u = gain_delta(formula.swap, i0, j)
         f0, c0 = pair(formula, i0, j)
         f1, c1 = pair(formula, i1, j)
         f2, c2 = pair(formula, i2, j)
@@ -117,8 +111,8 @@ def _row(formula, i, columns):
     """λ and μ of one row against a run of columns, whose sums grow."""
     a = b = np.float32(0)
     for x in range(columns.e.size):
-        j = worse(columns, x)
-        u = shared(formula, i, j)
+        j = column_document(columns, x)
+        u = gain_delta(formula.swap, i, j)
         f, c = pair(formula, i, j)
         a += u * f
         b += u * c
@@ -129,17 +123,17 @@ def _row(formula, i, columns):
 
 @no_refcount
 def rows_by_columns(formula, rows, columns):
-    """Rows of one level, each to be above all columns; at most ROWS_CARRIED rows between two calls of `carry`."""
+    """Rows of one level, each to be above all columns; `carry_to_float64` follows at most ROWS_CARRIED rows."""
     n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
     for c in range(0, m, CHUNK):
-        chunk = cut(columns, c, c + CHUNK)
+        chunk = subrun(columns, c, c + CHUNK)
         i = 0
         while i + TILE_ROWS <= n:
             four = (
-                better(formula, rows, i),
-                better(formula, rows, i + 1),
-                better(formula, rows, i + 2),
-                better(formula, rows, i + 3),
+                row_document(formula, rows, i),
+                row_document(formula, rows, i + 1),
+                row_document(formula, rows, i + 2),
+                row_document(formula, rows, i + 3),
             )
             a0, a1, a2, a3, b0, b1, b2, b3 = _tile(formula, four, chunk)
             lam[i] += a0
@@ -152,15 +146,15 @@ def rows_by_columns(formula, rows, columns):
             mu[i + 3] += b3
             i += TILE_ROWS
         while i < n:
-            a, b = _row(formula, better(formula, rows, i), chunk)
+            a, b = _row(formula, row_document(formula, rows, i), chunk)
             lam[i] += a
             mu[i] += b
             i += 1
 
 
 @no_refcount
-def carry(slots, sums, n):
-    """Move what n slots have summed in float32 to their float64 sums."""
+def carry_to_float64(slots, sums, n):
+    """Add what n slots have summed in float32 to their float64 sums, and start again."""
     lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
     for slot in range(n):
         carried_lam[slot] += lam[slot]
@@ -169,6 +163,6 @@ def carry(slots, sums, n):
 
 
 @no_refcount
-def whole_vectors(lo, hi, end):
+def padded_end(lo, hi, end):
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
     return lo + (hi - lo + PADDING - 1) // PADDING * PADDING if hi == end else hi

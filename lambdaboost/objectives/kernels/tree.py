@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import RANGE, Loss, logistic, pair_gradients, write_e
+from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss, logistic, pair_gradients, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
@@ -50,23 +50,23 @@ from lambdaboost.objectives.kernels.tiles import (
     E,
     H,
     PairFormula,
+    padded_end,
     rows_by_columns,
     run_of,
-    whole_vectors,
 )
 
 N_POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in σs, that interacts with another through its points; the force has poles at distance π
 FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
-GAP = 256.0  # neighbours farther apart in σs are brought as near: in their pairs ρ is 0 or 1 either way
+WIDEST_GAP = 256.0  # wider gaps between neighbours in σs are narrowed to this: ρ is 0 or 1 either way
 DEPTH = 64  # pairs of runs that wait to be cut: fewer than two for each level of the tree
 # The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
 LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
 
-UPPER, LOWER = BETTER, WORSE = OF_LAM, OF_MU = 0, 1  # indices of `Work.between_points`
+UPPER, LOWER = BETTER, WORSE = OF_LAM, OF_MU = 0, 1  # indices of `TreeWork.translation`
 
 X = np.cos((np.arange(N_POINTS) + 0.5) * np.pi / N_POINTS)  # the points on [−1, 1]
 SCALE = 1 / np.prod(X[:, None] - X + np.eye(N_POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
@@ -105,14 +105,14 @@ class Runs(NamedTuple):
     local_expansion: Any  # (n_runs, n_levels, 2, n_terms, N_POINTS) of λ and of μ, each to be multiplied by D
 
 
-class Work(NamedTuple):
+class TreeWork(NamedTuple):
     """Memory for what is used at once."""
 
     at_points: Any  # (N_POINTS,) the Lagrange polynomials at some place
     # (2, 2, 2, N_POINTS, N_POINTS) by run, UPPER or LOWER; role, BETTER or WORSE; OF_LAM or OF_MU; the point of the run
     # and that of the other one: what a document there gets by one there.
-    between_points: Any
-    mixed: Any  # (n_terms, N_POINTS) moments of all levels that pair with a level
+    translation: Any
+    mixed_moments: Any  # (n_terms, N_POINTS) moments of all levels that pair with a level
     pending: Any  # (DEPTH, 2) runs that have not interacted yet
     slots: Any  # (2, 7, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
@@ -120,7 +120,7 @@ class Work(NamedTuple):
     scores: Any  # (LEAF,)
 
 
-def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights, Runs, Work]:
+def _allocate(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights, Runs, TreeWork]:
     """For a list of n documents, m of them with a label, whose levels have these gains."""
     n_levels, n_runs = gain.size, 2 << max(0, -(-m // LEAF) - 1).bit_length()
     docs = Documents(
@@ -133,7 +133,7 @@ def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights
         np.empty((n_runs, 2), np.int64), np.empty(n_runs), np.empty(n_runs),
         np.zeros((n_runs, n_levels, n_terms, N_POINTS)), np.zeros((n_runs, n_levels, 2, n_terms, N_POINTS)),
     )  # fmt: skip
-    work = Work(
+    work = TreeWork(
         np.empty(N_POINTS), np.empty((2, 2, 2, N_POINTS, N_POINTS)), np.empty((n_terms, N_POINTS)),
         np.empty((DEPTH, 2), np.int64), np.zeros((2, 7, LEAF + 2 * PADDING), np.float32),
         np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
@@ -194,7 +194,7 @@ def _weigh_levels(swap, docs, weights):
 
 
 @no_refcount
-def _cut(docs, runs):
+def _split_runs(docs, runs):
     """Where each run begins and ends."""
     m = docs.s.size
     for run in range(1, runs.middle.size):
@@ -269,7 +269,7 @@ def _evaluate_local_expansions(docs, runs, at_points):
 def _interact_by_points(formula, weights, runs, pair, work):
     """Turn the moments of each of two runs into a local expansion at the points of the other."""
     upper, lower = pair
-    at_points = work.between_points
+    at_points = work.translation
     for u in range(N_POINTS):
         for v in range(N_POINTS):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
@@ -281,12 +281,9 @@ def _interact_by_points(formula, weights, runs, pair, work):
             f, c = pair_gradients(formula.gradient, rho, rho, rest)
             at_points[UPPER, WORSE, OF_LAM, u, v], at_points[LOWER, BETTER, OF_LAM, v, u] = -f, f
             at_points[UPPER, WORSE, OF_MU, u, v] = at_points[LOWER, BETTER, OF_MU, v, u] = c
-    _translate_moments(
-        weights.by_upper, at_points[UPPER], runs.moments[lower], runs.local_expansion[upper], work.mixed
-    )
-    _translate_moments(
-        weights.by_lower, at_points[LOWER], runs.moments[upper], runs.local_expansion[lower], work.mixed
-    )
+    moments, local, mixed = runs.moments, runs.local_expansion, work.mixed_moments
+    _translate_moments(weights.by_upper, at_points[UPPER], moments[lower], local[upper], mixed)
+    _translate_moments(weights.by_lower, at_points[LOWER], moments[upper], local[lower], mixed)
 
 
 @no_refcount
@@ -345,12 +342,12 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
     high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
-    if high - low + abs(formula.sigmoid.center) > RANGE:
+    if high - low + abs(formula.sigmoid.center) > SAFE_RANGE:
         _far_pairs(formula, weights, docs, upper, lower)
         return
     n_leaves, n_levels = 1 if pair[0] == pair[1] else 2, weights.gain.size
     for x in range(n_leaves):
-        _lay_out(weights.gain, docs, bounds[pair[x]], x, work)
+        _fill_leaf_slots(weights.gain, docs, bounds[pair[x]], x, work)
         for slot in range(work.start[x, n_levels]):
             i = work.rank[x, slot]
             # Near the last of both, whose differences are the smallest, a float32 holds d best.
@@ -366,7 +363,7 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
 
 
 @no_refcount
-def _lay_out(gain, docs, bounds, x, work):
+def _fill_leaf_slots(gain, docs, bounds, x, work):
     """Bring the documents of a leaf to slots level by level, all but E and d."""
     slots, start, rank = work.slots[x], work.start[x], work.rank[x]
     start[:] = 0
@@ -395,7 +392,7 @@ def _interact_by_levels(formula, docs, x, y, work):
             if by_levels(formula.swap):
                 _write_d(docs, level, other, (x, level), work)
                 _write_d(docs, level, other, (y, other), work)
-            rows_by_columns(formula, rows, run_of(work.slots[y], lo, whole_vectors(lo, hi, m)))
+            rows_by_columns(formula, rows, run_of(work.slots[y], lo, padded_end(lo, hi, m)))
             lo = hi
 
 
@@ -428,11 +425,11 @@ def _far_pairs(formula, weights, docs, upper, lower):
 
 @kernel
 def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
-    """λ and μ of one list, whose scores are multiplied by σ: by how much they have `fallen` at each rank."""
+    """λ and μ of one list; `fallen` is how far σ times the score has fallen at each rank."""
     docs, weights, runs, work = memory
     _read_documents(formula.swap, ranked, fallen, level_of, docs)
     _weigh_levels(formula.swap, docs, weights)
-    _cut(docs, runs)
+    _split_runs(docs, runs)
     _compute_moments(docs, runs, work.at_points)
     _interact_all(formula, weights, docs, runs, work)
     _evaluate_local_expansions(docs, runs, work.at_points)
@@ -453,26 +450,26 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             ranked = Ranked(
                 here.start, lists.by_score[here], weights.gains[here], weights.discounts, weights.cutoff
             )
-            memory = _memory(n, m, gain, 1 + (gain.size if n_terms < 0 else n_terms))
+            memory = _allocate(n, m, gain, 1 + (gain.size if n_terms < 0 else n_terms))
             out[:, here] = 0
-            fallen = _fallen(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
+            fallen = _accumulate_drops(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
             sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
 
     over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
 
 
-def _fallen(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+def _accumulate_drops(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """How far σ times the score has fallen at each rank.
 
     Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
     """
     with np.errstate(over="ignore"):
         falls = sigma * -np.diff(in_order, prepend=in_order[0])
-    fallen: NDArray[np.float64] = np.cumsum(np.minimum(falls, GAP))
+    fallen: NDArray[np.float64] = np.cumsum(np.minimum(falls, WIDEST_GAP))
     return fallen
 
 
-def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
+def is_tree_faster(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
     # The tree sums runs of documents that count alike; a document has fewer pairs than its list has documents.
     runs = weights.swap.n_terms is not None and isinstance(weights.factors, Unfactored)

@@ -43,17 +43,9 @@ def dcg_weights(metric: Any, q: Queries) -> PairWeights:
     return PairWeights(Dcg(), np.zeros(0), _discounts(q, metric.k), metric.k or q.n_documents)
 
 
-def _first_ranks(k: int, metric: Any, q: Queries) -> PairWeights:
-    """A document counts its gain in the first k ranks, and nothing below."""
+@swap_of(WTA, Precision)
+def _first_ranks(metric: WTA | Precision, q: Queries) -> PairWeights:
+    """A document counts its gain in the first k ranks, and nothing below; WTA is Precision@1."""
+    k = getattr(metric, "k", 1)
     counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST_IN_LANES)) < k) * 1.0)
     return PairWeights(Dcg(), np.zeros(0), counts, k)
-
-
-@swap_of(WTA)
-def _wta(metric: WTA, q: Queries) -> PairWeights:
-    return _first_ranks(1, metric, q)
-
-
-@swap_of(Precision)
-def _precision(metric: Precision, q: Queries) -> PairWeights:
-    return _first_ranks(metric.k, metric, q)

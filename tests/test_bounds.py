@@ -44,9 +44,7 @@ def at_cutoff(k):
     ]
 
 
-OBJECTIVES = [rule.objective for rule in RULES] + [
-    objective for k in drawn.EDGES for objective in at_cutoff(k)
-]
+OBJECTIVES = [rule.objective for rule in RULES] + [each for k in drawn.EDGES for each in at_cutoff(k)]
 
 
 @pytest.fixture(scope="module")

@@ -25,17 +25,8 @@ def train(monkeypatch):
 
 
 def test_leaves_are_newtons(train):
-    model = train(
-        X,
-        Q,
-        LambdaRank(),
-        rounds=1,
-        learning_rate=1.0,
-        depth=2,
-        l2_leaf_reg=0,
-        thread_count=1,
-        bootstrap_type="No",
-    )
+    given = {"rounds": 1, "learning_rate": 1.0, "depth": 2, "l2_leaf_reg": 0}
+    model = train(X, Q, LambdaRank(), thread_count=1, bootstrap_type="No", **given)
     grad, hess = LambdaRank().gradient(np.zeros(len(X)), Q)
     given = model.predict(X)
     values = np.unique(given)

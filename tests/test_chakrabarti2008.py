@@ -4,7 +4,6 @@ from functools import cache
 from itertools import permutations
 from math import log2, sqrt
 
-import clarabel
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -25,21 +24,13 @@ from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log
 
 HINGES = [
-    StructuredHinge(AUC()),
-    StructuredHinge(MAP()),
-    StructuredHinge(NDCG()),
-    StructuredHinge(NDCG(3)),
-    StructuredHinge(NDCG(), clip=2),
-    StructuredHinge(NDCG(1)),
-    StructuredHinge(NDCG(10)),  # beyond every list here
-    StructuredHinge(NDCG(3), clip=False),
-    StructuredHinge(MRR()),
+    *map(
+        StructuredHinge, (AUC(), MAP(), NDCG(), NDCG(1), NDCG(3), NDCG(10), MRR())
+    ),  # lists are shorter than 10
+    *(StructuredHinge(NDCG(k), clip=clip) for k, clip in ((None, 2), (3, False))),
     StructuredHinge(MRR(1), feature_map="mrr"),
-    StructuredHinge(MRR(), feature_map="po"),
-    StructuredHinge(MRR(2), feature_map="po"),
-    StructuredHinge(NDCG(), feature_map="dorm"),
-    StructuredHinge(NDCG(3), feature_map="dorm"),
-    StructuredHinge(NDCG(10), feature_map="dorm"),
+    *(StructuredHinge(MRR(k), feature_map="po") for k in (None, 2)),
+    *(StructuredHinge(NDCG(k), feature_map="dorm") for k in (None, 3, 10)),
 ]
 EACH = pytest.mark.parametrize("hinge", HINGES, ids=repr)
 
@@ -53,11 +44,8 @@ def cutoff(hinge):
 def delta(hinge, y):
     goods = [r for r, good in enumerate(y) if good]  # ranks from 0
     if isinstance(hinge.metric, AUC):
-        return (
-            sum(not y[a] and y[b] for b in range(len(y)) for a in range(b))
-            / len(goods)
-            / (len(y) - len(goods))
-        )
+        wrong = sum(not y[a] and y[b] for b in range(len(y)) for a in range(b))
+        return wrong / len(goods) / (len(y) - len(goods))
     if isinstance(hinge.metric, MAP):
         return 1 - sum((1 + i) / (1 + r) for i, r in enumerate(goods)) / len(goods)
     k = cutoff(hinge)
@@ -104,7 +92,7 @@ def orders(hinge, good):
 
 def drawn_cases():
     rng = np.random.default_rng(0)
-    for n, times in ((2, 3), (3, 4), (4, 4), (5, 3), (6, 2), (7, 1)):
+    for n, times in ((2, 3), (3, 4), (4, 4), (5, 3), (6, 3)):
         for _ in range(times):
             labels = tuple(int(l) for l in rng.integers(0, 2, n))
             if 0 < sum(labels) < n:
@@ -131,21 +119,9 @@ def test_inference_is_exact(hinge):
         values = losses + directions @ s
         assert slacks[query] == pytest.approx(values.max(), abs=1e-12)
         rows = slice(ALL.offsets[query], ALL.offsets[query + 1])
-        same = (
-            np.abs(directions - found.direction[rows]).max(axis=1) + np.abs(losses - found.loss[query]) < 1e-9
-        )
-        assert same.any()
+        apart = np.abs(directions - found.direction[rows]).max(axis=1) + np.abs(losses - found.loss[query])
+        assert apart.min() < 1e-9
         assert_allclose(grad[rows], found.direction[rows], rtol=1e-6)
-
-
-@EACH
-def test_slack_bounds_the_loss_of_the_order_by_score(hinge):
-    """ξ ≥ Δ(y*, f(x)) ≥ 0: what structured learning promises."""
-    metric = hinge.metric
-    if hasattr(metric, "k"):
-        metric = type(metric)(k=None if cutoff(hinge) == 10**9 else cutoff(hinge))
-    scores = SCORES + 1e-9 * np.arange(SCORES.size)  # no ties
-    assert (hinge.per_query(scores, ALL) >= 1 - metric.per_query(scores, ALL) - 1e-6).all()
 
 
 def big(seed=1, sizes=(400, 150, 90), share=0.2, spread=0.5):
@@ -193,12 +169,7 @@ def test_documents_without_a_label_are_left_out():
         assert_allclose(hess[~missing], expected[1])
 
 
-PARTS = (
-    StructuredHinge(MAP()),
-    StructuredHinge(NDCG(3)),
-    StructuredHinge(MRR(), feature_map="po"),
-    PairwiseHinge(),
-)
+PARTS = (*map(StructuredHinge, (MAP(), NDCG(3))), StructuredHinge(MRR(), feature_map="po"), PairwiseHinge())
 
 
 def test_combo():
@@ -235,9 +206,8 @@ def test_pairwise_hinge(grades):
     for s in (np.zeros(y.size), rng.normal(size=y.size), np.round(rng.normal(size=y.size)) * 3):
         q = Queries(y, sizes=sizes)
         grad, hess = PairwiseHinge().gradient(s, q)
-        for rows, slack in zip(
-            np.split(np.arange(y.size), q.offsets[1:-1]), PairwiseHinge().per_query(s, q), strict=True
-        ):
+        each = np.split(np.arange(y.size), q.offsets[1:-1])
+        for rows, slack in zip(each, PairwiseHinge().per_query(s, q), strict=True):
             expected = pairwise(s[rows], y[rows])
             assert slack == pytest.approx(expected[0])
             assert_allclose(grad[rows], expected[1])
@@ -297,41 +267,6 @@ def random_rows(seed=0, sizes=(12, 8, 10, 3), features=4):
     return X, y, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def auc_program(X, y, qid, C):
-    """½‖w‖² + C Σ_q Σ_p max(0, 1 − 2 w·(x_i − x_j)) / n_p over the n_p pairs of each query, by clarabel."""
-    differences, weights = [], []
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        found = [X[i] - X[j] for i in rows for j in rows if y[i] > y[j]]
-        differences += found
-        weights += [1 / len(found)] * len(found)
-    D, n, d = np.array(differences), len(differences), X.shape[1]
-    P = sparse.block_diag([sparse.eye(d), sparse.csc_matrix((n, n))], format="csc")
-    A = sparse.vstack(
-        [
-            sparse.hstack([-2 * D, -sparse.eye(n)]),
-            sparse.hstack([sparse.csc_matrix((n, d)), -sparse.eye(n)]),
-        ],
-        format="csc",
-    )
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    b = np.concatenate([np.full(n, -1.0), np.zeros(n)])
-    c = np.concatenate([np.zeros(d), C * np.array(weights)])
-    found = clarabel.DefaultSolver(P, c, A, b, [clarabel.NonnegativeConeT(2 * n)], settings).solve()
-    return np.array(found.x)[:d], found.obj_val
-
-
-@pytest.mark.parametrize("C", [0.5, 10.0, 200.0])
-def test_auc_against_a_direct_solve(C):
-    """SVM-AUC is Σ over pairs of max(0, 1 − 2 w·(x_g − x_b)) / n⁺n⁻, one slack a pair."""
-    X, y, qid = random_rows()
-    ranker = LinearRanker(StructuredHinge(AUC()), C=C, epsilon=1e-6).fit(X, y, qid)
-    w, lowest = auc_program(X, y, qid, C / 4)
-    assert ranker.objective_value_ == pytest.approx(lowest, rel=1e-4)
-    assert_allclose(ranker.coef_, w, atol=5e-3)
-
-
 @pytest.mark.parametrize("hinge", CONVEX, ids=repr)
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_gap_closes(hinge, C):
@@ -345,9 +280,8 @@ def test_gap_closes(hinge, C):
     rng = np.random.default_rng(0)
     for scale in (1e-3, 0.1, 1.0):  # no w nearby is lower by more than the gap
         w = ranker.coef_ + scale * rng.normal(size=4)
-        assert (
-            0.5 * w @ w + C * hinge.per_query(X @ w, q).mean() >= ranker.objective_value_ - ranker.gap_ - 1e-9
-        )
+        value = 0.5 * w @ w + C * hinge.per_query(X @ w, q).mean()
+        assert value >= ranker.objective_value_ - ranker.gap_ - 1e-9
 
 
 def test_too_few_cuts_are_told():
@@ -358,13 +292,13 @@ def test_too_few_cuts_are_told():
 # The report.
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("chakrabarti2008")
-
-
 @pytest.mark.slow
-def test_everything_is_written(results, out):
+def test_everything_is_written(tmp_path):
+    pytest.importorskip("matplotlib")
+    import experiments.chakrabarti2008.__main__ as command
+
+    out = tmp_path / "out"
+    command.main(["--queries", "24", "--quick", "--out", str(out)])
     assert {path.name for path in out.iterdir()} == {"report.md", "figures_4_to_6.png", "figure_8.png"}
     report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Figure 9", "## What holds here", *trainers.HINGES, MCRANK, RANDOM):
@@ -380,11 +314,3 @@ def test_preparation():
         unit, binary = prepared(Collection(features, q), 2.0)
         np.testing.assert_array_equal(unit, [[0, 0], [1, 0], [0.5, 0]])
         np.testing.assert_array_equal(binary.relevance, [1, 0, np.nan])
-
-
-@pytest.fixture(scope="module")
-def results(out):
-    pytest.importorskip("matplotlib")
-    import experiments.chakrabarti2008.__main__ as command
-
-    return command.main(["--queries", "24", "--quick", "--out", str(out)])

@@ -83,10 +83,9 @@ def unbiased(s, q, power, k):
     return found, np.array(plus), np.array(minus)
 
 
-@pytest.mark.parametrize("power", [0.0, 1.0, 4.0])
-@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize(("power", "k"), [(0.0, None), (1.0, 3), (4.0, None)])
 def test_unbiased_lambdarank_equals_its_reference(power, k):
-    for scores, q in (drawn.make(4, [8] * 60), drawn.make(0, [1, 2, 5, 10, 40, 41])):
+    for scores, q in (drawn.make(4, [8] * 20), drawn.make(0, [1, 2, 5, 10, 40])):
         objective = UnbiasedLambdaRank(NDCG(k=k), regularization=power)
         (lam, mu), *ratios = unbiased(scores, q, power, k)
         for t, found in zip(ratios, objective.bias(scores, q), strict=True):
@@ -136,9 +135,7 @@ def gam(objective, regularization, s, q):
 def test_the_gam_equals_its_reference(objective, regularization):
     scores, q = drawn.make(3, [1, 2, 5, 10, 40, 41])
     scores = np.tanh(scores) + np.random.default_rng(0).random(scores.size)
-    q = Queries(
-        q.relevance, sizes=q.sizes, position=q.position
-    )  # without weights, which no gradient here has
+    q = Queries(q.relevance, sizes=q.sizes, position=q.position)  # without weights
     found = PositionGAM(objective, regularization).gradient(scores, q)
     for one, other in zip(found, gam(objective, regularization, scores, q), strict=True):
         np.testing.assert_allclose(one, other, atol=5e-3 * np.abs(other).max())
@@ -173,9 +170,7 @@ def test_the_study_at_tiny_sizes(tmp_path):
     import experiments.clicks.__main__ as command
 
     found = command.main(["--quick", "--queries", "60", "--workers", "1", "--out", str(tmp_path)])
-    assert found.users == list(command.QUICK_USERS) and [path.name for path in tmp_path.iterdir()] == [
-        "report.md"
-    ]
+    assert found.users == list(command.QUICK_USERS)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "| UnbiasedLambdaRank |" in text and "5 % of the grades, **pooled**" in text
 

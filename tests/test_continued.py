@@ -12,8 +12,8 @@ SCHEDULES = [Linear(0.0, 0.1), Exponential(0.1, 5.0), lambda m: m % 2]
 EACH = pytest.mark.parametrize("schedule", SCHEDULES, ids=["linear", "exponential", "function"])
 XGBOOST = {
     "objective": "rank:ndcg",
-    "base_score": 0.0,
-    "disable_default_eval_metric": True,
+    "base_score": 0,
+    "disable_default_eval_metric": 1,
     "max_depth": 3,
     "nthread": 1,
 }

@@ -1,4 +1,4 @@
-"""The scripts of ``examples/`` that begin with a CSV run as shown, and their data are what their page says."""
+"""The scripts of ``examples/`` that begin with a CSV run as shown."""
 
 import os
 import subprocess
@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import lightgbm as lgb
-import pandas as pd
 import pytest
 import xgboost as xgb
 
@@ -31,17 +30,8 @@ def test_from_a_csv_to_a_saved_model(engine, tmp_path):
     assert done.returncode == 0, done.stderr
     value = float(done.stdout.splitlines()[0].rpartition(" ")[2])
     assert 0.85 < value < 1  # 0.63 in random order
-    saved = {
-        "lightgbm": lambda: lgb.Booster(model_file=tmp_path / "ranker.txt").feature_name(),
-        "xgboost": lambda: xgb.Booster(model_file=tmp_path / "ranker.json").feature_names,
-    }[engine]()
+    if engine == "lightgbm":
+        saved = lgb.Booster(model_file=tmp_path / "ranker.txt").feature_name()
+    else:
+        saved = xgb.Booster(model_file=tmp_path / "ranker.json").feature_names
     assert not {"normalized_query", "score", "imdb_score"} & set(saved) and "runtime" in saved
-
-
-def test_the_data_are_small_and_as_described():
-    rows = pd.read_csv(DATA)
-    page = (EXAMPLES / "data" / "README.md").read_text(encoding="utf-8")
-    assert f"{rows['normalized_query'].nunique()} queries and {len(rows):,} rows" in page
-    several = rows.groupby("normalized_query")["score"].nunique() > 1
-    assert f"{several.sum()} queries have two different labels" in page
-    assert "Copyright (c) 2024 Algolia" in page and DATA.stat().st_size < 100_000

@@ -2,8 +2,11 @@
 
 import os
 
+import file_size
 import pytest
+from rankers import Q, X, ranker
 
+from lambdaboost import load, save
 from lambdaboost._files import check_place, replacing
 from lambdaboost.datasets import read_letor, read_table
 
@@ -37,6 +40,24 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
         file.write(b"half")
         raise RuntimeError("half-way")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_save_leaves_the_last_model_or_the_new_one(tmp_path, engine):
+    """With space for nothing, for one of the two files, for both."""
+    old, new = (ranker(engine, n_estimators=n).fit(X, Q.relevance, group=Q.sizes) for n in (3, 1))
+    save(new, tmp_path / "new")
+    sizes = sorted((tmp_path / name).stat().st_size for name in ("new", "new.json"))
+    save(old, tmp_path / "m")
+    before = [(tmp_path / name).read_bytes() for name in ("m", "m.json")]
+    for n_bytes in (0, sizes[0] - 1, sizes[0], sizes[1] - 1):
+        with file_size.limited(n_bytes), pytest.raises(OSError, match="File too large"):
+            save(new, tmp_path / "m")
+        assert [(tmp_path / name).read_bytes() for name in ("m", "m.json")] == before
+        assert len(os.listdir(tmp_path)) == 4
+    with file_size.limited(sizes[1]):
+        save(new, tmp_path / "m")
+    assert load(tmp_path / "m").about == load(tmp_path / "new").about
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among its files")

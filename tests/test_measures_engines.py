@@ -68,9 +68,7 @@ def test_map_at_k_is_the_engines_own(k, share):
     params = {"objective": "lambdarank", "metric": "map", "eval_at": [k], "verbose": -1}
     ((_, name, found, _),) = lgb.Booster(params, data).eval_train()
     assert (name, found) == (f"map@{k}", pytest.approx(expected, abs=1e-12))
-    data = xgb.DMatrix(
-        np.zeros((y.size, 1)), y, qid=np.repeat(np.arange(N_QUERIES), SIZES), base_margin=SCORES
-    )
+    data = xgb.DMatrix(np.zeros((y.size, 1)), y, group=SIZES, base_margin=SCORES)
     params = {"objective": "reg:squarederror", "base_score": 0, "eval_metric": f"map@{k}"}
     line = xgb.train(params, data, 0).eval(data)
     assert float(line.split(f"map@{k}:")[1]) == pytest.approx(expected, abs=1e-6)
@@ -86,16 +84,9 @@ def test_xgboost_maximises_every_name_and_can_split_it(cls):
 @pytest.mark.parametrize(("measure", "name"), [(NDCG(3), "ndcg@3"), (MRR(5), "pre-mrr@5")], ids=str)
 def test_xgboost_stops_early_at_the_highest(measure, name):
     history = {}
-    booster = xgb.train(
-        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "eta": 0.5, "nthread": 1},
-        xgb_data(0),
-        ROUNDS,
-        evals=[(xgb_data(1), "valid")],
-        custom_metric=measure,
-        early_stopping_rounds=5,
-        evals_result=history,
-        verbose_eval=False,
-    )
+    params = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "eta": 0.5, "nthread": 1}
+    valid = {"evals": [(xgb_data(1), "valid")], "custom_metric": measure, "evals_result": history}
+    booster = xgb.train(params, xgb_data(0), ROUNDS, early_stopping_rounds=5, verbose_eval=False, **valid)
     curve = history["valid"][name]
     assert len(curve) < ROUNDS
     assert booster.best_iteration == int(np.argmax(curve))
@@ -120,9 +111,6 @@ def test_a_further_source_that_the_engine_does_not_carry():
     _, y = features(0)
     with pytest.raises(ValueError, match=r"'clicks', .* LGBMRanker passes only y"):
         CNDCG()(y, SCORES, None, SIZES)
-
-
-def test_what_is_no_engine_data():
     with pytest.raises(TypeError, match=r"scores and a ndarray: give \(scores, Queries\)"):
         NDCG()(SCORES, SCORES)
 

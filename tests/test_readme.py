@@ -31,11 +31,6 @@ def test_the_first_screen_has_the_commands_and_code():
         assert f"\n{command} " in screen and command.split()[1] in targets
 
 
-def test_ci_runs_the_tests_that_the_readme_names():
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert "\nmake test\n" in script
-
-
 def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         if not target.startswith("http"):

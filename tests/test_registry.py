@@ -1,7 +1,6 @@
-"""An objective or measure is registered by its definition: it reads back, is public, documented and tested."""
+"""An objective or measure is registered by its definition: it reads back, is public, and a user's may have any name."""
 
 from dataclasses import FrozenInstanceError
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,18 +28,6 @@ def test_what_is_registered_is_public(registry):
         assert name == entry.__name__
         assert name in package.__all__ and getattr(package, name) is entry, f"import it in {package.__name__}"
         assert name in lambdaboost.__all__ and getattr(lambdaboost, name) is entry, "import it in lambdaboost"
-
-
-def test_what_is_registered_is_in_the_documentation():
-    for registry, page in (
-        (OBJECTIVES, "objectives"),
-        (RECIPES, "objectives"),
-        (SCHEDULES, "objectives"),
-        (MEASURES, "evaluation"),
-    ):
-        text = (Path(__file__).parent.parent / "docs" / "api" / f"{page}.rst").read_text(encoding="utf-8")
-        missing = [name for name in own(registry) if f":: {name}\n" not in text]
-        assert not missing, f"add {missing} to docs/api/{page}.rst"
 
 
 def test_a_users_class_may_have_any_name():

@@ -1,7 +1,6 @@
 """The 2011 paper: its figures against slow references, MART's trees worked by hand, the protocol on tiny data."""
 
 import json
-import math
 from dataclasses import replace
 
 import drawn
@@ -99,10 +98,6 @@ def unit(s, labels):
 
 
 SHARES = [
-    (RankNet(), unit),
-    (LambdaRank(), lam_l),
-    (LambdaRank(NDCG(3)), lambda s, y: lam_l(s, y, 3)),
-    (SigmoidLocal(), lambda s, y: lam_l(s, y, force=naive.local)),
     (GradientStep(SigmoidLocal(NDCG(5))), lambda s, y: lam_l(s, y, 5, naive.local)),
     (LambdaRank(CNDCG()), lambda s, y: lam_click(s, y, within=False)),
     (graded(0.3), lambda s, y: 0.7 * lam_l(s, y) + 0.3 * lam_click(s, y, within=True)),
@@ -118,8 +113,7 @@ SHARES = [
 
 
 @pytest.mark.parametrize(("objective", "reference"), SHARES, ids=[repr(row[0]) for row in SHARES])
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("grades", [(3, 4), (0, 2), (2,)], ids=str)
+@pytest.mark.parametrize(("seed", "grades"), [(0, (3, 4)), (1, (0, 2)), (1, (2,))], ids=str)
 def test_shares_equal_the_reference(objective, reference, seed, grades):
     scores, q = drawn.make(seed, [40, 1, 25, 7, 60], spread=2.0, decimals=[None, 1][seed], missing=seed == 1)
     got = lambda_share_by_grade(objective, scores, q, grades, iteration=4)
@@ -127,23 +121,6 @@ def test_shares_equal_the_reference(objective, reference, seed, grades):
     assert got.dtype == np.float64
     np.testing.assert_allclose(got, expected, atol=2e-6)
     assert got.sum() == pytest.approx(1)
-
-
-def test_shares_of_the_papers_example():
-    # §5.1: a perfect document at rank 1, bad ones at ranks 4 and 50; here the lists are 50 long, all else ungraded.
-    grades = np.full(50, np.nan)
-    grades[[0, 3, 49]] = 4, 0, 0
-    scores = -np.arange(50.0)
-    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
-    np.testing.assert_allclose(share, [1, 0, 0, 0, 0])
-    # With the nearer one graded 1: |ΔNDCG| is as 14 (1 − 1/log2 5) to 15 (1 − 1/log2 51), ρ 1/(1 + e³) to 1/(1 + e⁴⁹).
-    grades[3] = 1
-    near = 14 * (1 - 1 / math.log2(5)) / (1 + math.exp(3))
-    far = 15 * (1 - 1 / math.log2(51)) / (1 + math.exp(49))
-    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
-    np.testing.assert_allclose(
-        share, [far / (near + far), near / (near + far), 0, 0, 0], rtol=1e-5, atol=1e-20
-    )
 
 
 @settings(deadline=None, max_examples=30)
@@ -178,8 +155,6 @@ def test_rank_changes_equal_the_reference(case):
 
 
 O = np.array([-300.0, -5.0, -0.5, 0.0, 0.5, 5.0, 30.0])
-
-
 X, Q = web_search_log(queries=40, documents=20, seed=2)
 OBJECTIVE = Blend(LambdaRank(), RankNet(), Linear(0.1, 0.1))
 PAIR = (LambdaRank(), ClickTier())
@@ -297,11 +272,7 @@ BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 @BOTH
-@pytest.mark.parametrize(
-    "objective",
-    [LambdaRank(), graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)],
-    ids=["LambdaRank", "graded", "schedule"],
-)
+@pytest.mark.parametrize("objective", [graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)])
 @pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2.0, 40)], ids=["even", "weighted"])
 def test_every_leaf_is_newtons_at_the_scores_of_its_round(engine, objective, weight):
     q = queries(weight)
@@ -323,10 +294,8 @@ def test_splits_are_least_squares(engine):
     else:
         own = {"lambda": 0.01, "base_score": 0.0, "disable_default_eval_metric": True}
         plain = xgb.train(params | own, data(engine, q), 1, obj=step)
-    assert structure(engine, train_mart(engine, q, LambdaRank(), 1), 0) == structure(engine, plain, 0)
-    assert structure(engine, train_mart(engine, q, LambdaRank(), 1), 0) != structure(
-        engine, train_mart(engine, q, RankNet(), 1), 0
-    )
+    ours, other = (train_mart(engine, q, objective, 1) for objective in (LambdaRank(), RankNet()))
+    assert structure(engine, ours, 0) == structure(engine, plain, 0) != structure(engine, other, 0)
 
 
 # The protocol
@@ -334,8 +303,7 @@ def test_splits_are_least_squares(engine):
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
 
 
-def a_setting(engine="lightgbm"):
-    return Setting(engine, 8, 3, 4, 0)
+SETTING = Setting("lightgbm", 8, 3, 4, 0)
 
 
 @pytest.fixture(scope="module")
@@ -346,16 +314,14 @@ def log():
 @pytest.fixture(scope="module")
 def results(log):
     pytest.importorskip("matplotlib")
-    return run_protocol(log, a_setting(), TINY, 1)
+    return run_protocol(log, SETTING, TINY, 1)
 
 
 @pytest.mark.slow
 def test_everything_is_written(results, tmp_path):
     write_report(results, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "report.md",
-        *(f"figure_{n}.png" for n in range(2, 8)),
-    }
+    figures = {f"figure_{n}.png" for n in range(2, 8)}
+    assert {path.name for path in tmp_path.iterdir()} == {"report.md", *figures}
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     for said in ("## Table 1", "## Table 2", "## What holds here", "cascade", "16 test queries"):
         assert said in report
@@ -366,13 +332,10 @@ def test_two_workers_give_the_same_bits_and_selection_sees_no_test_label(results
     test, q = log.parts["test"], log.parts["test"].queries
     others = {name: labels[::-1] for name, labels in q.labels.items() if name != "relevance"}
     turned = replace(test, queries=Queries(q.relevance[::-1], q.sizes, **others))
-    found = run_protocol(replace(log, parts={**log.parts, "test": turned}), a_setting(), TINY, 2)
+    found = run_protocol(replace(log, parts={**log.parts, "test": turned}), SETTING, TINY, 2)
     for system in results.systems:
         (trial, one), (same, two) = (r.selected(system.name, log.folds[0]) for r in (results, found))
         assert trial == same
         np.testing.assert_array_equal(one.valid, two.valid)
         np.testing.assert_array_equal(one.test_scores, two.test_scores)
     assert found.figures[NEWTON][NDCG(3)].mean() != results.figures[NEWTON][NDCG(3)].mean()
-
-
-TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)

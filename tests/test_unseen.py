@@ -140,8 +140,3 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch):
     command.main([*arguments, "--before", str(out)])
     text = (out / "report.md").read_text(encoding="utf-8")
     assert "| before: tune | 0" in text and "lambdarank, best of 4" in text and "| before: seconds |" in text
-
-
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(ValueError, match="has no folder horses: put the files there"):
-        split_of(tmp_path, "horses", 0)

@@ -15,8 +15,6 @@ from lambdaboost import (
     ClickTier,
     Constant,
     Exponential,
-    GumbelRanks,
-    LambdaLoss,
     LambdaRank,
     Linear,
     RankNet,
@@ -34,16 +32,7 @@ TWINS = [
     (LambdaRank(NDCG(np.int64(3))), LambdaRank(NDCG(3)), "LambdaRank(metric=NDCG(k=3))"),
     (RankNet(np.float32(0.5)), RankNet(0.5), "RankNet(sigma=0.5)"),
     (SigmoidLocal(center=-0.0), SigmoidLocal(), "SigmoidLocal()"),
-    (
-        ClickTier(within=[np.str_("relevance")], sigma=np.int8(3)),
-        ClickTier(sigma=3.0),
-        "ClickTier(sigma=3.0)",
-    ),
-    (
-        Blend(RankNet(), LambdaRank(), 1),
-        Blend(RankNet(), LambdaRank(), np.float64(1)),
-        "Blend(first=RankNet(), second=LambdaRank(), weight=1.0)",
-    ),
+    (ClickTier(within=[np.str_("relevance")], sigma=np.int8(3)), ClickTier(sigma=3.0), "ClickTier(sigma=3.0)"),
     (
         Blend(RankNet(), LambdaRank(), Linear(0, np.float64(0.5))),
         Blend(RankNet(), LambdaRank(), Linear(0.0, 0.5)),
@@ -54,8 +43,6 @@ TWINS = [
         Scorecard((RankNet(), RankNet()), (1.0, 2.0)),
         "Scorecard(objectives=(RankNet(), RankNet()), weights=(1.0, 2.0))",
     ),
-    (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
-    (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
 ]  # fmt: skip
 SCHEDULES = [
     (Constant(1), Constant(1.0), "Constant(w=1.0)"),
@@ -71,9 +58,8 @@ MEASURES = [
 
 @pytest.mark.parametrize(("one", "other", "text"), [*TWINS, *SCHEDULES, *MEASURES], ids=repr)
 def test_equal_values_have_equal_texts(one, other, text):
-    assert one == other and hash(one) == hash(other)
-    assert repr(one) == repr(other)
-    assert text is None or repr(one) == text
+    assert one == other and hash(one) == hash(other) and repr(other) == repr(one)
+    assert repr(one) == text
     for same in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
         assert same == one and repr(same) == repr(one)
 

@@ -45,7 +45,7 @@ def setting(truncation, norm, score_norm):
     )
 
 
-SETTINGS = [setting(t, norm, score) for t in (32, 30, 3) for norm in (True, False) for score in (True, False)]
+SETTINGS = [setting(t, norm, score) for t in (32, 3) for norm in (True, False) for score in (True, False)]
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +71,6 @@ def test_the_same_trees_over_200_rounds():
         json.loads(json.loads(fitted.save_config())["learner"]["learner_model_param"]["base_score"])
     )
     assert 0 < np.abs(intercept).max() < 1e-6
-
-
-def test_its_defaults_are_rank_ndcgs(log):
-    theirs = xgb.train(PARAMS, matrix(log), ROUNDS).predict(matrix(log))
-    ours = train({**PARAMS}, matrix(log), ROUNDS, objective=XGBoostRule())
-    assert np.abs(ours.predict(matrix(log)) - theirs).max() < 1e-6 * np.ptp(theirs)
 
 
 @pytest.mark.parametrize(("native", "objective"), [SETTINGS[0], SETTINGS[-1]])

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 
 from experiments.yue2007.linear_search import (
     CrossEntropy,
-    Gains,
     finite_difference,
     in_weights,
     spsa,
@@ -63,9 +62,6 @@ def test_a_function_of_the_users_own():
     slope = -3 * (scores - q.relevance) ** 2
     grad, _ = FiniteDifference(smooth, 1e-4).gradient(scores, q)
     np.testing.assert_allclose(-grad, slope, rtol=1e-4, atol=1e-6)
-    # A bound method of a measure is a function too, and gives what the measure gives.
-    same = FiniteDifference(NDCG(k=3).per_query, 0.5).gradient(scores, q)[0]
-    np.testing.assert_array_equal(same, FiniteDifference(NDCG(k=3), 0.5).gradient(scores, q)[0])
 
 
 def test_spsa_is_the_slope_in_expectation():
@@ -74,9 +70,6 @@ def test_spsa_is_the_slope_in_expectation():
     draws = np.array([-SPSA(smooth, 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
     error = (draws.mean(axis=0) - slope) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
     assert np.abs(error).max() < 4  # of ten standard normals, once in 1,600 seeds
-    # The mean of so many draws in one call is no worse than that.
-    many = -SPSA(smooth, 1e-4, draws=4000, seed=8).gradient(scores, q)[0]
-    np.testing.assert_allclose(many, slope, atol=4 * (draws.std(axis=0) / np.sqrt(4000)).max())
 
 
 @pytest.mark.parametrize("metric", [NDCG(k=3), MAP(), ERR(max_grade=4)], ids=repr)
@@ -93,9 +86,6 @@ def test_spsa_equals_the_same_draws_by_hand(metric, draws):
     grad, hess = SPSA(metric, 0.3, draws, seed=11).gradient(scores, q, iteration=6)
     np.testing.assert_allclose(grad, -lam, rtol=1e-5, atol=1e-8)
     assert (hess == 1).all()
-
-
-# On the engines
 
 
 # In the weights
@@ -117,13 +107,9 @@ def entropy_by_hand(scores, q):
 
 
 def test_cross_entropy_equals_the_sum_over_pairs():
-    for scale in (1.0, 100.0):
-        assert CrossEntropy(Q_LOG)(scale * (X_LOG @ W)) == pytest.approx(
-            entropy_by_hand(scale * (X_LOG @ W), Q_LOG), rel=1e-9
-        )
-    assert CrossEntropy(Q_LOG)(np.array([1e4, *np.zeros(Q_LOG.n_documents - 1)])) >= 0
-    two = CrossEntropy(Q_LOG)(np.column_stack([X_LOG @ W, -(X_LOG @ W)]))
-    np.testing.assert_allclose(two, [entropy_by_hand(X_LOG @ W, Q_LOG), entropy_by_hand(-(X_LOG @ W), Q_LOG)])
+    columns = np.outer(X_LOG @ W, [1.0, -1.0, 100.0])
+    expected = [entropy_by_hand(scores, Q_LOG) for scores in columns.T]
+    np.testing.assert_allclose(CrossEntropy(Q_LOG)(columns), expected, rtol=1e-9)
 
 
 def test_finite_difference_is_the_closed_form_of_ranknet():
@@ -143,36 +129,19 @@ def test_spsa_in_the_weights_is_the_slope_in_expectation():
     np.testing.assert_allclose(ratio, 0.5, atol=0.1)
 
 
-def test_spalls_gains():
-    gains = Gains(rate=2.0, step=0.1, after=9)
-    assert gains.rates(0) == 2.0 / 10**0.602
-    assert gains.steps(3) == 0.1 / 4**0.101
-
-
 # The report
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    return tmp_path_factory.mktemp("yue2007")
-
-
-@pytest.fixture(scope="module")
-def made(out):
+@pytest.mark.slow
+def test_everything_is_written(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     import experiments.yue2007.__main__ as command
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command, "FEATURES", 16)
-        patch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
-        return command.main(["--quick", "--queries", "20", "--documents", "8", "--out", str(out)])
-
-
-@pytest.mark.slow
-def test_everything_is_written(made, out):
+    out = tmp_path / "out"
+    monkeypatch.setattr(command, "FEATURES", 16)
+    monkeypatch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
+    command.main(["--quick", "--queries", "20", "--documents", "8", "--out", str(out)])
     assert sorted(path.name for path in out.iterdir()) == ["figure_1.png", "figure_2.png", "report.md"]
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert "| FDSA |" in text
-    assert "| LambdaRank | 0." in text
-    assert "0.721 / 0.713 / 0.707" in text
-    assert "virtually identical to the closed form: **yes**" in text
+    for said in ("| FDSA |", "| LambdaRank | 0.", "virtually identical to the closed form: **yes**"):
+        assert said in text

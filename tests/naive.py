@@ -35,21 +35,21 @@ def click_gain(c):
 
 
 def ideal_dcg(gains, k=None):
+    return _ideal_dcg(tuple(gains), k)
+
+
+@lru_cache(1000)
+def _ideal_dcg(gains, k):
     return naive_measures.dcg(np.sort(gains)[::-1], k)
 
 
 def swap_ndcg(gains, r, i, j, k=None):
-    """|NDCG@k(now) − NDCG@k(i and j swapped)|, by swapping and measuring both."""
+    """|NDCG@k(now) − NDCG@k(i and j swapped)|: of the sums of both, only the terms of i and j differ."""
     ideal = ideal_dcg(gains, k)
     if ideal == 0:
         return 0.0
-    swapped = list(r)
-    swapped[i], swapped[j] = r[j], r[i]
-    # Differences of the two sums, term by term, since the sums themselves lose small differences.
-    return (
-        abs(sum(g * (discount(a, k) - discount(b, k)) for g, a, b in zip(gains, r, swapped, strict=True)))
-        / ideal
-    )
+    of_i, of_j = discount(r[i], k), discount(r[j], k)
+    return abs(gains[i] * (of_i - of_j) + gains[j] * (of_j - of_i)) / ideal
 
 
 def swap(measure, scores, labels, i, j):
@@ -157,13 +157,14 @@ def of_documents(objective, scores, labels, rows):
     rank = np.empty(n, dtype=int)
     rank[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
     lam, mu = np.zeros(len(rows)), np.zeros(len(rows))
+    swaps = swaps_of(rule.metric, rank, l)
     for at, i in enumerate(rows):
         side = np.nan_to_num(np.sign(l[i] - l))  # 1 where it should be above
         if rule.skip_zero:
             side *= (l[i] != 0) & (l != 0)
         for name in rule.within:
             side *= (labels[name][i] == labels[name]) | np.isnan(labels[name]).all()
-        w = np.abs(side) * swaps_of(rule.metric, rank, l, i, np.flatnonzero(side))
+        w = np.abs(side) * swaps(i, np.flatnonzero(side))
         with np.errstate(over="ignore"):
             x = rule.sigma * side * (scores[i] - scores) + rule.center
             rho, rest = 1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))
@@ -172,24 +173,24 @@ def of_documents(objective, scores, labels, rows):
     return lam, mu
 
 
-def swaps_of(metric, rank, labels, i, others):
-    """What swapping a document with each other one is worth, (n,)."""
+def swaps_of(metric, rank, labels):
+    """A function of a document and others: what swapping it with each of them is worth, (n,)."""
     if metric is None:
-        return 1.0
+        return lambda i, others: 1.0
     if isinstance(metric, NDCG | CNDCG):
-        gains = gains_of(metric, tuple(labels))
+        levels, level = np.unique(labels, return_inverse=True)
+        gains = np.array([naive_measures.gain(metric, l) for l in levels.tolist()])[level]
         discounts = np.where(rank <= (metric.k or NO_CUTOFF), 1 / np.log2(1.0 + rank), 0)
-        ideal = -np.sort(-gains) @ -np.sort(-discounts)
-        return np.abs((gains[i] - gains) * (discounts[i] - discounts)) / (ideal or np.inf)
-    w, by_rank, y = np.zeros(rank.size), -rank.astype(float), labels.tolist()
-    for j in others:
-        w[j] = swap(metric, by_rank, y, i, j)
-    return w
+        ideal = -np.sort(-gains) @ -np.sort(-discounts) or np.inf
+        return lambda i, others: np.abs((gains[i] - gains) * (discounts[i] - discounts)) / ideal
 
+    def measured(i, others):
+        w, by_rank, y = np.zeros(rank.size), -rank.astype(float), labels.tolist()
+        for j in others:
+            w[j] = swap(metric, by_rank, y, i, j)
+        return w
 
-@lru_cache(4)
-def gains_of(metric, labels):
-    return np.array([naive_measures.gain(metric, l) for l in labels])
+    return measured
 
 
 def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None, zeros="label"):

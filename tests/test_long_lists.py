@@ -85,6 +85,7 @@ def test_clicks(zeros, tree, monkeypatch):
     assert _tree.is_tree_faster(q, levels, pair_weights(objective.metric, q)).all() == tree
 
 
+@pytest.mark.slow
 def test_a_list_of_a_million():
     rng = np.random.default_rng(5)
     n = 1_000_000

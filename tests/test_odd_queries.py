@@ -1,6 +1,4 @@
-"""Two hundred queries of odd shapes against float64 sums over their pairs; benchmarks/odd_queries.py draws more."""
-
-import time
+"""A hundred queries of odd shapes against float64 sums over their pairs; benchmarks/odd_queries.py draws more."""
 
 import numpy as np
 import odd
@@ -14,17 +12,18 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # dra
 
 @pytest.fixture(scope="module")
 def queries():
-    return odd.thousand(np.random.default_rng(20061122))[:200]
+    return odd.thousand(np.random.default_rng(20061122))[:100]
 
 
 @pytest.mark.parametrize("rule", odd.CHECKED, ids=named)
 def test_none_wrong_and_none_not_finite(rule, queries):
     checked = odd.Checked()
     odd.check_queries(rule, queries, checked)
-    assert checked.queries > 120
+    assert checked.queries > 60
     assert (checked.wrong, checked.not_finite) == (0, 0), checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", odd.LONG_OBJECTIVES, ids=repr)
 def test_lists_of_a_hundred_thousand(objective):
     checked = odd.Checked()
@@ -42,26 +41,6 @@ def test_a_query_in_the_right_order_by_far_is_not_blown_up():
             grades * apart + np.arange(6), Queries(grades, sizes=[6])
         )
         assert np.abs(grad).max() < 1e-38
-
-
-@pytest.mark.parametrize(("queries", "documents"), [(2000, 10), (200, 120), (20, 1200)])
-def test_an_outlier_in_each_query_costs_a_little_more(queries, documents):
-    """Scores too far apart for float32 took an exponential a pair, 6 to 12 times as long; now about 1.5 times."""
-    rng = np.random.default_rng(7)
-    n = queries * documents
-    q = Queries(rng.choice(5, p=odd.SHARES, size=n) * 1.0, sizes=[documents] * queries)
-    usual = rng.normal(size=n)
-    far = usual.copy()
-    far[::documents] += 80
-    in_turn = [(_seconds(usual, q), _seconds(far, q)) for _ in range(16)]  # other processes slow down both
-    of_usual, of_far = np.min(in_turn[1:], axis=0)
-    assert of_far < 3 * of_usual
-
-
-def _seconds(scores, q):
-    start = time.process_time()
-    LambdaRank().gradient(scores, q)
-    return time.process_time() - start
 
 
 def test_spearman_where_no_query_has_a_label():

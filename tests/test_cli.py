@@ -413,11 +413,9 @@ def test_it_is_a_module_too():
 def test_queries_on_which_a_measure_is_undefined_are_told_measure_by_measure():
     q = Queries([0, 0, 1, 0, 2, 2], sizes=[2, 2, 2])
     assert (
-        describe_undefined("file", q, [NDCG(3)])
-        == "file: 3 queries; NDCG(k=3) is undefined on 1 of them, which count as 0"
+        describe_undefined("file", q, [NDCG(3), NDCG()])
+        == "file: 3 queries; NDCG(k=3), NDCG() undefined on 1 of them, counted as 0"
     )
     left = describe_undefined("file", q, [Spearman(empty=float("nan"))])
-    assert (
-        left == "file: 3 queries; Spearman(empty=float('nan')) is undefined on 2 of them, which are left out"
-    )
+    assert left == "file: 3 queries; Spearman(empty=float('nan')) undefined on 2 of them, left out"
     assert describe_undefined("file", q.take([1]), [NDCG(3), Spearman()]) == "file: 1 query"

@@ -93,10 +93,11 @@ def read_scores(path: Path, n: int) -> NDArray[np.float64]:
 
 def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> str:
     """The number of queries, and how those count on which a measure is undefined."""
-    text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
+    undefined: dict[str, list[str]] = {}
     for measure in measures:
         values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
         if n := int(np.isnan(values).sum()):
-            how = "are left out" if np.isnan(measure.empty) else f"count as {measure.empty:g}"
-            text += f"; {measure!r} is undefined on {n} of them, which {how}"
-    return text
+            how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
+            undefined.setdefault(f"undefined on {n} of them, {how}", []).append(repr(measure))
+    text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
+    return text + "".join(f"; {', '.join(names)} {said}" for said, names in undefined.items())

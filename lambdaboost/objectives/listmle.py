@@ -41,7 +41,7 @@ class ListMLE(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        grades = levels_of(q, RELEVANCE)
+        grades = levels_of(q, RELEVANCE).wide()
         over_queries(_listmle_kernel, q.offsets, scores, grades.of_document, grades.first, lam, mu)
         return lam, mu
 

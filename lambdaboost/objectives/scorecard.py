@@ -86,6 +86,11 @@ class Scorecard(WeightedSum):
         return self.objectives
 
     @property
+    def scaled(self) -> Scaled | None:
+        """The weights, if they are `Scaled`."""
+        return self.weights if isinstance(self.weights, Scaled) else None
+
+    @property
     def _weights(self) -> tuple[float | Schedule, ...]:
         return self.weights.weights if isinstance(self.weights, Scaled) else self.weights
 
@@ -95,6 +100,6 @@ class Scorecard(WeightedSum):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
-        if not isinstance(self.weights, Scaled):
+        if self.scaled is None:
             return super().lambdas(scores, q, iteration)
         return Gradients(self.parts, scores, q, iteration).scaled_sum(np.array(self.weights_at(iteration)))

@@ -18,11 +18,16 @@ class Levels(NamedTuple):
     """
 
     offsets: NDArray[np.int64]  # (n_queries + 1,) the documents of query q are offsets[q]:offsets[q + 1]
-    of_document: NDArray[np.int32]  # (n_documents,) level within the query, -1 for one that pairs with none
+    # (n_documents,) level within the query, -1 for one that pairs with none; in bytes where they hold every level.
+    of_document: NDArray[np.signedinteger]
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     size: NDArray[np.int32]  # (n_levels,) its documents
     # (n_levels,) the first level after its run of partners, counted within the query
     reach: NDArray[np.int32]
+
+    def wide(self) -> Levels:
+        """The same with `of_document` as int32, for which kernels are compiled."""
+        return self._replace(of_document=self.of_document.astype(np.int32, copy=False))
 
     def query(self) -> NDArray[np.int64]:
         """The query of each level."""
@@ -50,7 +55,10 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
     parts, n_levels = [], 0
     for _, _, part in q.parts():
         found = _levels_of_part(part, source, within, skip_zero)
-        parts.append(found._replace(first=found.first[1:] + n_levels))
+        narrow = np.int8 if found.of_document.max() <= np.iinfo(np.int8).max else np.int32
+        parts.append(
+            found._replace(of_document=found.of_document.astype(narrow), first=found.first[1:] + n_levels)
+        )
         n_levels += found.size.size
     of_document, first, *others = (np.concatenate(figures) for figures in list(zip(*parts, strict=True))[1:])
     return Levels(q.offsets, of_document, np.append(0, first), *others)

@@ -190,7 +190,7 @@ def pair_gradient(
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
     by_rank = order if weighed_at is None else weighed_at
-    lists = Lists(kernel == BY_TILES, levels, weights, gain, near, order, by_rank)
+    lists = Lists(kernel == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
     if lists.wanted.any():
         gradient_by_tiles(lists, loss, out)
     for other, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):

@@ -12,7 +12,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
+# Python compiles what is imported: pip would compile all, which takes a third of the installation.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt
 
 CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py attach.py parameters.py private.py save.py \
 	continued.py threads.py lightgbm_ranker.py xgboost_ranker.py)
@@ -25,9 +26,10 @@ OLDEST_TESTS := $(addprefix tests/test_,attach.py continued.py lightgbm_ranker.p
 	$(PIP) -e '.[plots]'
 	touch $@
 
-.venv/developing: .venv/installed
-	$(PIP) -e '.[$(EXTRAS)]'
-	touch $@
+.venv/developing: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) -e '.[plots,$(EXTRAS)]'
+	touch .venv/installed $@
 
 demo: .venv/installed
 	$(BIN)/lambdaboost demo --overwrite
@@ -47,7 +49,7 @@ test-slow: .venv/developing
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip --disable-pip-version-check install -q -c constraints-oldest.txt -e '.[test]'
+	.venv-oldest/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints-oldest.txt -e '.[test]'
 	touch $@
 
 # Old libraries emit deprecation warnings with newer ones.
@@ -63,7 +65,7 @@ test-python:
 
 .venv-3.%/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-3.$*
-	.venv-3.$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[test]'
+	.venv-3.$*/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt -e '.[test]'
 	touch $@
 
 test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
@@ -75,8 +77,8 @@ test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 # As docs/install.md says, with what the tests need.
 .venv-only-%/installed: pyproject.toml constraints.txt requirements-%.txt
 	$(PYTHON) -m venv .venv-only-$*
-	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt --no-deps -e .
-	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt \
+	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt --no-deps -e .
+	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt \
 		-r requirements-$*.txt pytest hypothesis
 	touch $@
 
@@ -85,7 +87,7 @@ test-large: .venv-large/installed
 
 .venv-large/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-large
-	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[ray]' catboost pyspark pytest hypothesis
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt -e '.[ray]' catboost pyspark pytest hypothesis
 	.venv-large/bin/python -m pip --disable-pip-version-check install -q 'mlflow-skinny>=3'  # it wants other versions than those pinned
 	touch $@
 

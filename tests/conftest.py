@@ -28,3 +28,17 @@ def data() -> Path:
     if not folder:
         pytest.skip("LAMBDABOOST_DATA is not set: no real data")
     return Path(folder)
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items):
+    """The checks of rare objectives are slow tests, wherever they are parametrised by one."""
+    from rules import is_rare
+
+    from lambdaboost.objectives import Objective
+
+    for item in items:
+        for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
+            objective = getattr(value, "objective", value)
+            if isinstance(objective, Objective) and is_rare(objective):
+                item.add_marker(pytest.mark.slow)

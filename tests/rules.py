@@ -75,6 +75,27 @@ def named(rule):
     return repr(rule.objective)[:SHORTER]
 
 
+# Measures and variants that few train by: each has kernels of its own, which `make test` would compile.
+RARE = (
+    *(
+        "MRR(",
+        "ERR(",
+        "WTA(",
+        "Precision(",
+        "PairAccuracy(",
+        "Spearman(",
+        "scheme='1'",
+        "SigmoidLocal(metric=MAP",
+    ),
+    *("InversePropensity(objective=SigmoidLocal", "InversePropensity(objective=LambdaRank(metric=MAP"),
+)
+
+
+def is_rare(objective):
+    """Whether the checks of an objective are among the slow tests."""
+    return any(name in repr(objective) for name in RARE)
+
+
 READ_THE_ROUND = (
     "Linear(",
     "Exponential(",

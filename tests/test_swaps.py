@@ -26,6 +26,7 @@ from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights
 
+pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
 EACH = [instance(cls) for cls in SWAPS]
 CUT = [MAP(k=12), MAP(k=70, threshold=2), MRR(k=40, threshold=4), ERR(k=10), Precision(k=50), NDCG(k=9)]

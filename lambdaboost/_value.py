@@ -49,6 +49,9 @@ class Value:
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **self._fields()), ()
 
+    def __copy__(self) -> Self:
+        return self
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 

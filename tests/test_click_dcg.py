@@ -198,5 +198,5 @@ def test_a_measure_of_every_round(engine):
     with pytest.warns(UserWarning, match="position: this objective does not read"):
         ranker.fit(frame, clicks)
     assert measure(ranker, frame, clicks) == pytest.approx(measure(ranker.predict(frame), q))
-    with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
+    with pytest.raises(ValueError, match="position: X has no column 'rank'"):
         measure(ranker, frame.drop(columns="rank"), clicks)

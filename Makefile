@@ -37,6 +37,9 @@ demo: .venv/installed
 # Those that this process may use; pytest-xdist would count all that the machine has.
 PROCESSORS = $(shell $(BIN)/python -c 'import joblib; print(joblib.cpu_count())')
 
+# Threads that wait sleep: where other processes run too, engines of two threads would spin for up to ten times as long.
+docs test test-slow test-bounds test-oldest test-alone test-python test-large: export OMP_WAIT_POLICY = passive
+
 # One process for each processor, so one thread each: more would wait for each other.
 test: export OMP_NUM_THREADS = 1
 test: .venv/developing

@@ -131,9 +131,10 @@ def check_number(
     high: float = math.inf,
     *,
     above: float = -math.inf,
+    below: float = math.inf,
     remedy: str = "",
 ) -> int | float:
-    """A finite number in [low, high] and greater than `above`; integral ones as int, so that 1 and 1.0 are equal.
+    """A finite number in [low, high], > `above` and < `below`; integral ones as int, so that 1 and 1.0 are equal.
 
     >>> check_number("weight", 0.5, 0, 1)
     0.5
@@ -144,9 +145,10 @@ def check_number(
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}: {remedy or 'give a number'}")
     x = float(value)
-    if not (math.isfinite(x) and low <= x <= high and x > above):
+    if not (math.isfinite(x) and low <= x <= high and above < x < below):
         bounds = [f"> {above:g}"] if above > -math.inf else [f"≥ {low:g}"] if low > -math.inf else []
         bounds += [f"≤ {high}" if isinstance(high, int) else f"≤ {high:g}"] if high < math.inf else []
+        bounds += [f"< {below:g}"] if below < math.inf else []
         raise ValueError(
             f"{name} is {value!r}: {remedy or ' '.join(['give a finite number', ' and '.join(bounds)])}"
         )

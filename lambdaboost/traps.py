@@ -70,7 +70,7 @@ class Case:
         return not self.on_cluster and bool(self.objective.has_pair(self.q))
 
     def param_value(self, name: str) -> float:
-        """The value of a parameter under any of its names, or the engine's default."""
+        """The value of a parameter under any of its names, or the engine's default, which its `DEFAULTS` have."""
         value = self.engine.given(self.params, name)
         return float(self.engine.DEFAULTS[name] if value is None else value)
 

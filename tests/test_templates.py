@@ -14,6 +14,7 @@ import pytest
 import test_measures
 import test_objectives
 from rules import Rule
+from test_ties import difference
 
 from lambdaboost import Queries, attach
 from lambdaboost.evaluation import MEASURES, naming
@@ -92,6 +93,10 @@ def test_the_objective_holds_what_every_objective_holds(check):
 @pytest.mark.parametrize("check", checks(test_measures, "measure"), ids=lambda check: check.__name__)
 def test_the_measure_holds_what_every_measure_holds(check):
     tried(check, {"measure": MEASURE_ROW})
+
+
+def test_the_objective_says_whether_ties_go_by_row():
+    assert not FreshTier.ranks_ties_by_row and difference(FreshTier()) < 1e-3
 
 
 def test_an_engine_trains_with_the_objective():

@@ -4,6 +4,7 @@ import drawn
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from naive_measures import instance
 
 from experiments.yue2007.linear_search import (
     CrossEntropy,
@@ -23,7 +24,7 @@ from lambdaboost.evaluation import MEASURES as KNOWN
 MEASURES = [
     NDCG(k=3),
     MRR(k=5),
-    *(cls(k=2) if cls in (Precision, Recall) else cls() for cls in KNOWN.values()),
+    *(instance(cls, **({"k": 2} if cls in (Precision, Recall) else {})) for cls in KNOWN.values()),
 ]
 STEPS = (1e-3, 0.3, 5.0)
 

@@ -5,6 +5,8 @@ The example orders documents of equal grade by a second label source, as `ClickT
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from lambdaboost._checks import check_sigma
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Objective
@@ -32,6 +34,9 @@ class FreshTier(Objective):
     (array([ 0.5, -0.5,  0. ], dtype=float32), array([0.25, 0.25, 0.  ], dtype=float32))
 
     """
+
+    # Every pair weighs 1, whatever the ranks; leave this out with a `metric` in the rule.
+    ranks_ties_by_row: ClassVar[bool] = False
 
     source: str = "fresh"
     sigma: float = 1.0

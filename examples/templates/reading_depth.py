@@ -5,6 +5,8 @@ The example is the rank-biased precision of Moffat and Zobel (2008), under a nam
 
 from __future__ import annotations
 
+from dataclasses import field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,13 +40,11 @@ class ReadingDepth(Binary):
 
     """
 
-    persistence: float = 0.8
+    persistence: float = field(default=0.8, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("persistence", self.persistence, above=0)
-        if self.persistence >= 1:
-            raise ValueError(f"persistence is {self.persistence!r}: give a chance above 0 and below 1")
+        check_number("persistence", self.persistence, above=0, below=1)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         grades = mask_not_retrieved(

@@ -82,11 +82,7 @@ class Constrained(Composite):
         check_part("primary", self.primary)
         _ = self.measure
         check_part("raise_", self.raise_)
-        check_number("keep", self.keep, above=0)
-        if self.keep >= 1:
-            raise ValueError(
-                f"keep is {self.keep!r}: give a number below 1, for every measure here is at most 1"
-            )
+        check_number("keep", self.keep, above=0, below=1)
         if not isinstance(self.reference, tuple) or not self.reference:
             raise ValueError(
                 f"reference is {self.reference!r}: train {self.primary!r} alone first, evaluate {self.kept!r} on the "

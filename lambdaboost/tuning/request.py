@@ -92,8 +92,7 @@ class Request:
 
     def _check_keep(self) -> None:
         remedy = "give what the first measure may lose, below 1, such as 0.005"
-        if check_number("keep", self.keep, above=0, remedy=remedy) >= 1:
-            raise ValueError(f"keep is {self.keep!r}: {remedy}")
+        check_number("keep", self.keep, above=0, below=1, remedy=remedy)
         if len(self.measures) != 2:
             raise ValueError(
                 f"keep takes two different measures, one to keep and one to raise, and measure has "

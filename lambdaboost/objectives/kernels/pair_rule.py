@@ -58,7 +58,7 @@ class PairRule:
     within: tuple[str, ...] = ()
     skip_zero: bool = False
     sigma: float = 1.0
-    center: float = 0.0
+    center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     logistic: float = 1.0
     local: float = 0.0
     factors: PairFactors | None = None  # of the better document, which multiply the weight of a pair

@@ -73,7 +73,7 @@ class PairWeights(NamedTuple):
 
     swap: Any
     gains: NDArray[np.float64]  # (n_documents,); of no length where the swap does not read them
-    # By rank, as long as the longest query; of no length where the swap makes its own.
+    # By rank, at as many ranks as `swaps.registry.ranks_from_0` has; of no length where the swap makes its own.
     discounts: NDArray[np.float64]
     cutoff: int  # two documents past this rank gain nothing by a swap
     factors: Factors | Unfactored = Unfactored()

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
-from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
-from lambdaboost.objectives.swaps.registry import swap_of
+from lambdaboost.objectives.swaps.registry import ranks_from_0, swap_of
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -29,7 +28,7 @@ def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
     """1/log2(1 + r) for ranks r from 1, 0 past the cutoff k."""
 
     def build() -> NDArray[np.float64]:
-        d = 1 / np.log2(2 + np.arange(max(q.sizes.max(), LONGEST_IN_LANES)))
+        d = 1 / np.log2(2 + ranks_from_0(q))
         d[k:] = 0 if k is not None else d[k:]
         return d
 
@@ -47,5 +46,5 @@ def dcg_weights(metric: Any, q: Queries) -> PairWeights:
 def _first_ranks(metric: WTA | Precision, q: Queries) -> PairWeights:
     """A document counts its gain in the first k ranks, and nothing below; WTA is Precision@1."""
     k = getattr(metric, "k", 1)
-    counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST_IN_LANES)) < k) * 1.0)
+    counts = q.memo(("first ranks", k), lambda: (ranks_from_0(q) < k) * 1.0)
     return PairWeights(Dcg(), np.zeros(0), counts, k)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, Unit
 
@@ -46,6 +47,11 @@ def pair_weights(metric: Any, q: Queries) -> PairWeights:
 def unweighted(q: Queries) -> PairWeights:
     """Every pair weighs 1."""
     return PairWeights(Unit(), np.zeros(0), np.zeros(0), q.n_documents)
+
+
+def ranks_from_0(q: Queries) -> NDArray[np.int64]:
+    """0, 1, … for discounts by rank: as many as the longest query has, and at least as many as lanes read."""
+    return np.arange(max(q.sizes.max(), LONGEST_IN_LANES))
 
 
 def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:

@@ -174,7 +174,7 @@ def test_a_reader_keeps_the_values():
     assert found.categories == {"market": ("de", "fr", "us", "zz"), "site": ("0", "1", "2", "3", "4")}
     assert np.array_equal(found.features[:, 1], SITE) and found.documents[0] == MARKET[0]
     assert np.allclose(found.queries.weight, PRICE)
-    part = found.take([3, 4]).without_ids().without_features(["site"])
+    part = found.take([3, 4]).without_features(["site"])
     assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
     with pytest.raises(ValueError, match="differ in"):
         type(part).concat(

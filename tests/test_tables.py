@@ -83,7 +83,7 @@ def test_copies_of_a_query_stay_copies():
     drawn = Collection(np.eye(4), q).take([0, 0, 1])
     for derived in (
         drawn.without_positions(),
-        drawn.without_ids(),
+        Collection.concat([drawn], keep_ids=False),
         drawn.without_features([1]),
         drawn.shuffled(3),
         Collection.concat([drawn]),

@@ -273,13 +273,11 @@ class Queries:
         """The same queries with other positions, or with none."""
         return _rebuild(**self._parts() | {"positions": _positions(position, self.n_documents)})
 
-    def without_ids(self) -> Queries:
-        """The same queries without names."""
-        return _rebuild(**self._parts() | {"ids": None})
-
     @staticmethod
-    def concat(parts: Sequence[Queries]) -> Queries:
+    def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
         """The queries of all parts, in order; a part without weights gets weight 1.
+
+        Without `keep_ids` parts may share ids, and the queries have none.
 
         Raises
         ------
@@ -288,16 +286,18 @@ class Queries:
             an id.
 
         """
-        for i, part in enumerate(parts):
-            for what, here in part._kinds().items():
-                if here != (first := parts[0]._kinds()[what]):
+        of_parts = [part.ids if keep_ids else None for part in parts]
+        kinds = [part._kinds(ids) for part, ids in zip(parts, of_parts, strict=True)]
+        for i, kind in enumerate(kinds):
+            for what, here in kind.items():
+                if here != (first := kinds[0][what]):
                     raise ValueError(
                         f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
                     )
-        ids = [part.ids for part in parts if part.ids is not None]
+        ids = [part for part in of_parts if part is not None]
         check_distinct(
             {f"part {i}": part for i, part in enumerate(ids)},
-            "remove it from one, or give the queries different ids",
+            "remove it from one, or give keep_ids=False if these are different queries",
         )
         positions = [part.positions for part in parts if part.positions is not None]
         weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
@@ -312,9 +312,9 @@ class Queries:
             Positions.concat(positions) if positions else None,
         )
 
-    def _kinds(self) -> dict[str, str]:
+    def _kinds(self, ids: Any) -> dict[str, str]:
         """What parts that are joined have in common, in words."""
-        ids, positions = ("none" if part is None else "given" for part in (self.ids, self.positions))
+        ids, positions = ("none" if part is None else "given" for part in (ids, self.positions))
         return {"label sources": ", ".join(sorted(self.labels)), "query ids": ids, "positions": positions}
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:

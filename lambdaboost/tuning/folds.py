@@ -39,8 +39,3 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     for at, (_, test) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
         fold[test] = at
     return fold
-
-
-def join_parts(train: Collection, valid: Collection | None = None) -> Collection:
-    """Both parts as one, without the names of queries, which both may use."""
-    return train if valid is None else Collection.concat([train.without_ids(), valid.without_ids()])

@@ -32,10 +32,9 @@ from lambdaboost import (
 )
 from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning.candidates import parse_candidates, standard_candidates
-from lambdaboost.tuning.folds import draw_folds, fold_of_query
+from lambdaboost.tuning.folds import draw_folds, fold_of_query, hash_queries
 from lambdaboost.tuning.keep import WEIGHTS
 from lambdaboost.tuning.training import CrossValidation, StoppingCurve
 from lambdaboost.tuning.trees import NAMES, STARTS, tree_params, tree_space

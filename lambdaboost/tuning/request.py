@@ -28,7 +28,6 @@ from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
-from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure
@@ -36,7 +35,7 @@ from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
-from lambdaboost.tuning.folds import Fold, draw_folds
+from lambdaboost.tuning.folds import Fold, draw_folds, hash_queries
 
 CROSS_VALIDATED = 10_000  # queries below which all of them are cross-validated
 ROWS_OF_PROCESS = 400_000  # documents of all settings together that make a further process worth its start

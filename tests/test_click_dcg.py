@@ -12,7 +12,7 @@ import xgboost as xgb
 
 from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost.clicks import PositionBased, Propensities, simulate
-from lambdaboost.datasets.click_models import attraction
+from lambdaboost.clicks.simulation import attraction
 from lambdaboost.evaluation import compare, parse
 
 CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
@@ -198,5 +198,5 @@ def test_a_measure_of_every_round(engine):
     with pytest.warns(UserWarning, match="position: this objective does not read"):
         ranker.fit(frame, clicks)
     assert measure(ranker, frame, clicks) == pytest.approx(measure(ranker.predict(frame), q))
-    with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
+    with pytest.raises(ValueError, match="position: X has no column 'rank'"):
         measure(ranker, frame.drop(columns="rank"), clicks)

@@ -16,10 +16,10 @@ FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
-def array_of(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> NDArray[Any]:
     """A column as an array; text and mixed types are objects, and a missing value is NaN or None.
 
-    >>> array_of(["a", float("nan"), 1])
+    >>> as_array(["a", float("nan"), 1])
     array(['a', nan, 1], dtype=object)
     """
     if np.ma.isMaskedArray(values):
@@ -51,14 +51,14 @@ def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(pd.isna(a))
 
 
-def numbers(name: str, values: Any) -> NDArray[np.float64]:
+def as_floats(name: str, values: Any) -> NDArray[np.float64]:
     """Convert to float64, one value per row; NaN for masked or null values; dates raise TypeError.
 
-    >>> numbers("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
+    >>> as_floats("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
     array([0.5, nan])
     """
     try:
-        given = array_of(values)
+        given = as_array(values)
         if given.dtype.kind in "mMc":
             raise TypeError(f"got {given.dtype}")
         if given.dtype.kind == "O" and (missing := is_missing(given)).any():
@@ -99,11 +99,11 @@ def float_type(kind: np.dtype[Any]) -> Any:
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
-    given = array_of(values)
+    given = as_array(values)
     if given.dtype == np.float32 and given.ndim == 1:
         refuse_labels(name, given, np.isinf(given), FINITE)
         return given.copy()
-    a = numbers(name, given)
+    a = as_floats(name, given)
     with np.errstate(over="ignore"):
         narrow = a.astype(np.float32)
     refuse_labels(name, a, np.isinf(a), FINITE)
@@ -113,7 +113,7 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
 
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     """Weights of queries or documents as float32, finite and ≥ 0."""
-    a = numbers(name, values)
+    a = as_floats(name, values)
     bad = ~((a >= 0) & (a <= FLOAT32_MAX))
     refuse_labels(name, a, bad, "weights must be finite and ≥ 0, and at most 3.4e38 as float32")
     return a.astype(np.float32)
@@ -127,7 +127,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     >>> query_ids("qid", ["a", "a", "b"])
     array(['a', 'a', 'b'], dtype='<U1')
     """
-    a = array_of(ids)
+    a = as_array(ids)
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
@@ -198,7 +198,7 @@ def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
     return None
 
 
-def chosen_of(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
+def resolve_indices(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
     """The indices of some of n things, given by index or mask."""
     try:
         chosen = np.arange(n)[np.atleast_1d(given)]
@@ -211,10 +211,10 @@ def chosen_of(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
     return chosen
 
 
-def codes_of(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each key from 0, in order of first appearance, and the first row of each.
 
-    >>> codes_of(np.array(["b", "a", "b"]))
+    >>> factorize_in_order(np.array(["b", "a", "b"]))
     (array([0, 1, 0]), array([0, 1]))
     """
     import pandas as pd

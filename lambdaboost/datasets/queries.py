@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import RowError, check_new_source
-from lambdaboost.datasets.arrays import chosen_of, labels_of, query_ids, query_starts, weights_of
+from lambdaboost.datasets.arrays import labels_of, query_ids, query_starts, resolve_indices, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
@@ -19,8 +19,8 @@ NEGATIVE = (
     "labels must be ≥ 0, except for measures and objectives of their order, such as Spearman(), RankNet() and "
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
-PARTS = ("offsets", "labels", "ids", "weight", "positions")
-PART = 1 << 17  # documents of a part: its temporary arrays are small compared with the labels of large data
+FIELDS = ("offsets", "labels", "ids", "weight", "positions")
+CHUNK = 1 << 17  # documents of a chunk: its temporary arrays are small compared with the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -111,9 +111,9 @@ class Queries:
         self._set(offsets, labels, of_query, weights, positions)
 
     def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
-        """Set the `PARTS`, read-only."""
+        """Set the `FIELDS`, read-only."""
         frozen = MappingProxyType({name: _frozen(a) for name, a in labels.items()})
-        for name, part in zip(PARTS, (offsets, frozen, *others), strict=True):
+        for name, part in zip(FIELDS, (offsets, frozen, *others), strict=True):
             object.__setattr__(self, name, _frozen(part) if isinstance(part, np.ndarray) else part)
         object.__setattr__(self, "_memo", {})
 
@@ -124,7 +124,7 @@ class Queries:
         return _rebuild, tuple(self._parts().values())
 
     def _parts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in PARTS} | {"labels": dict(self.labels)}
+        return {name: getattr(self, name) for name in FIELDS} | {"labels": dict(self.labels)}
 
     def __repr__(self) -> str:
         return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
@@ -211,12 +211,12 @@ class Queries:
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
         """
-        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
+        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
         return self._taken(self.rows_of(chosen), chosen)
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
         """Row indices of queries given by index or mask, in that order."""
-        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
+        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
@@ -250,7 +250,7 @@ class Queries:
             None if self.positions is None else self.positions.take(rows),
         )
 
-    def parts(self, documents: int = PART) -> Iterator[tuple[int, int, Queries]]:
+    def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
         """All queries in parts of about this number of documents, not copied: first and last query, and the part."""
         first = 0
         while first < self.n_queries:

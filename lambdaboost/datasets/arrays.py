@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels, row_of
-from lambdaboost._words import quote
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -171,17 +170,13 @@ def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.inte
     return of_query
 
 
-def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each query; raises without any row, or if the rows of a query are not adjacent."""
-    if ids.size == 0:
-        raise ValueError(f"{name} is empty: there must be at least one document")
-    if split := split_query(ids):
-        query, first, again = split
-        raise ValueError(
-            f"{name} has query {quote(query) if isinstance(query, str) else query} in two places, "
-            f"row {first} and row {again}: sort the rows by query so that each is whole"
-        )
-    return _first_rows(ids)
+def first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """The first row of each run of equal ids.
+
+    >>> first_rows(np.array([2, 2, 1]))
+    array([0, 2])
+    """
+    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
 
 
 def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
@@ -190,7 +185,7 @@ def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
     >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
     (('a', 0, 2), None)
     """
-    starts = _first_rows(ids)
+    starts = first_rows(ids)
     seen: dict[Any, int] = {}  # ids may be of mixed types, which cannot be sorted
     for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
         if (first := seen.setdefault(query, row)) != row:
@@ -222,7 +217,3 @@ def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[n
     code = pd.factorize(keys)[0].astype(np.int64)
     # A code larger than all before it is new.
     return code, np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
-
-
-def _first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])

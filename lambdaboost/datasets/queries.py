@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import RowError, check_new_source
-from lambdaboost.datasets.arrays import labels_of, query_ids, query_starts, resolve_indices, weights_of
+from lambdaboost._words import quote
+from lambdaboost.datasets.arrays import (
+    first_rows,
+    labels_of,
+    query_ids,
+    resolve_indices,
+    split_query,
+    weights_of,
+)
 from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
@@ -427,7 +435,13 @@ def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArra
         raise ValueError(f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row")
     if n == 0:
         raise ValueError("ids is empty: there must be at least one document")
-    starts = query_starts("ids", of_row)
+    if split := split_query(of_row):
+        query, first, again = split
+        raise ValueError(
+            f"ids has query {quote(query) if isinstance(query, str) else query} in two places, row {first} and row "
+            f"{again}: sort the rows by query so that each is whole"
+        )
+    starts = first_rows(of_row)
     return np.concatenate([starts, [n]]), of_row[starts]
 
 

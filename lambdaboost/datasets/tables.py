@@ -107,9 +107,7 @@ class Table:
         close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         hint = f"choose among {listed(names)}"
-        if self.frame is not None and column in getattr(
-            getattr(self.frame.to_native(), "index", None), "names", ()
-        ):
+        if column in getattr(getattr(self.frame.to_native(), "index", None), "names", ()):
             hint = f"it is in the index; give {self.name}.reset_index()"
         before = f"{argument}: " if argument else ""
         raise ValueError(f"{before}{self.name} has no column {quote(column)}{meant}: {hint}")

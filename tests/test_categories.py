@@ -17,7 +17,7 @@ from command import call, done, refused
 from lambdaboost import LambdaRank, load, save
 from lambdaboost._installed import engine_named
 from lambdaboost.datasets import from_frame
-from lambdaboost.datasets.categories import categories_in, codes_in
+from lambdaboost.datasets.categories import encode, find_categories
 from lambdaboost.datasets.tables import Table
 
 RNG = np.random.default_rng(0)
@@ -174,7 +174,7 @@ def test_a_reader_keeps_the_values():
     assert found.categories == {"market": ("de", "fr", "us", "zz"), "site": ("0", "1", "2", "3", "4")}
     assert np.array_equal(found.features[:, 1], SITE) and found.documents[0] == MARKET[0]
     assert np.allclose(found.queries.weight, PRICE)
-    part = found.take([3, 4]).without_ids().without_features(["site"])
+    part = found.take([3, 4]).without_features(["site"])
     assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
     with pytest.raises(ValueError, match="differ in"):
         type(part).concat(
@@ -194,15 +194,15 @@ def test_a_reader_keeps_the_values():
 
 def test_codes_know_values_by_their_text():
     table = Table.of(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
-    codes = codes_in(table, "c", ["07", 7])
+    codes = encode(table, "c", ["07", 7])
     assert np.array_equal(codes, [1, 1, 1, np.nan, 0], equal_nan=True)
     table = Table.of(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
-    assert categories_in(table, ["c"]) == {"c": ("3", "a", "b")}
+    assert find_categories(table, ["c"]) == {"c": ("3", "a", "b")}
 
     frame = pa.table(
         {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
     )
-    assert categories_in(Table.of(frame)) == {"c": ("a", "b")}
+    assert find_categories(Table.of(frame)) == {"c": ("a", "b")}
 
 
 LOG, TEST = slice(0, 300), slice(300, 400)

@@ -12,7 +12,7 @@ import xgboost as xgb
 
 from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost.clicks import PositionBased, Propensities, simulate
-from lambdaboost.datasets.click_models import attraction
+from lambdaboost.clicks.simulation import attraction
 from lambdaboost.evaluation import compare, parse
 
 CURVE = Propensities([1.0, 0.5, 0.25, 0.2])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost import Queries
-from lambdaboost.clicks import Cascade, ClickLog, PositionBased, Propensities, TrustBias, simulate
+from lambdaboost.clicks import ClickLog, PositionBased, Propensities, TrustBias, simulate
 
 FRAME = pd.DataFrame(
     {
@@ -225,21 +225,11 @@ def test_the_top_k_is_shown_by_score():
     assert log.session_of_row().tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 3 + [4] * 3 + [5] * 3
 
 
-def before(goes_on):
-    """The probability to get to each rank, from that to go on after each."""
-    return np.concatenate([[1], np.cumprod(goes_on)[:-1]])
-
-
 @pytest.mark.parametrize(
     ("model", "clicked"),
     [
         (PositionBased(0.5, noise=0.2), lambda k, gain: k**-0.5 * (0.2 + 0.8 * gain)),
         (PositionBased(2.0), lambda k, gain: k**-2.0 * (0.1 + 0.9 * gain)),
-        (Cascade(noise=0.2), lambda k, gain: (0.2 + 0.8 * gain) * before(0.8 - 0.8 * gain)),
-        (
-            Cascade(continuation=0.9, satisfaction=0.7, noise=0.2),
-            lambda k, gain: (a := 0.2 + 0.8 * gain) * before(0.9 * (1 - a * 0.7 * gain)),
-        ),
         (
             TrustBias(0.5, wrong=0.6),
             lambda k, gain: k**-0.5 * ((1 - (k + 1) / 100) * gain + 0.6 / k * (1 - gain)),
@@ -249,13 +239,11 @@ def before(goes_on):
 )
 def test_users_click_with_the_probability_of_their_model(model, clicked):
     """Within 4 standard errors; the same seed gives the same log."""
-    log, rate = clicks_of(model)
+    _, rate = clicks_of(model)
     for ranking in RANKING:
         wanted = clicked(np.arange(1, len(ranking) + 1), GAIN[ranking])
         error = 4 * np.sqrt(np.maximum(wanted * (1 - wanted), 1e-4) / 40_000)
         assert (np.abs(rate[ranking] - wanted) <= error).all()
-    if model == Cascade(noise=0.2):
-        assert np.bincount(log.session_of_row(), log.clicked).max() == 1
     again, other = (clicks_of(model, 50, seed)[0] for seed in (1, 2))
     np.testing.assert_array_equal(clicks_of(model, 50)[0].clicked, again.clicked)
     assert (again.clicked != other.clicked).any()
@@ -270,12 +258,12 @@ def test_several_rankers_share_the_sessions():
 
 
 def test_wrong_models_and_grades():
-    for name in ("continuation", "satisfaction", "noise"):
+    for model, name in ((PositionBased, "noise"), (TrustBias, "wrong")):
         with pytest.raises(ValueError, match=f"{name} is 1.5: give a probability"):
-            Cascade(**{name: 1.5})
+            model(**{name: 1.5})
     with pytest.raises(ValueError, match=r"relevance\[1\] is nan: simulated users need a grade"):
         simulate([1, 2], Queries([1, np.nan], sizes=[2]), PositionBased(), 1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="sessions is 0"):
         simulate(SCORES, Q, PositionBased(), 0, np.random.default_rng(0))
-    for model in (PositionBased(2), Cascade(satisfaction=0.5), TrustBias()):
+    for model in (PositionBased(2), TrustBias()):
         assert eval(repr(model)) == model

@@ -11,6 +11,7 @@ from on_xgboost import dataset as DMatrix
 
 from experiments.clicks import position_gam
 from experiments.clicks.by_document import curve_by_document
+from experiments.clicks.logs import Cascade
 from experiments.clicks.position_gam import PositionGAM
 from experiments.clicks.study import five_folds
 from experiments.clicks.swaps import simulate_swaps, swap_experiment
@@ -182,3 +183,21 @@ def test_no_query_is_in_two_test_parts():
     assert sum(test.queries.n_documents for _, test in folds) == documents
     for training, test in folds:
         assert not set(map(bytes, training.features)) & set(map(bytes, test.features))
+
+
+@pytest.mark.parametrize(
+    "model", [Cascade(noise=0.2), Cascade(continuation=0.9, satisfaction=0.7, noise=0.2)], ids=repr
+)
+def test_cascade_users_read_until_satisfied(model):
+    """Click rates within 4 standard errors of the chance to be read and clicked."""
+    gain, n = np.array([1, 0, 1 / 3, 0]), 40_000
+    q = Queries([2, 0, 1, 0], sizes=[4])
+    log = simulate([4, 3, 2, 1], q, model, n, np.random.default_rng(1), k=4)
+    attracts = 0.2 + 0.8 * gain
+    satisfies = 1 if model.satisfaction is None else model.satisfaction * gain
+    reads = np.cumprod([1, *(model.continuation * (1 - attracts * satisfies))[:-1]])
+    wanted = attracts * reads
+    error = 4 * np.sqrt(wanted * (1 - wanted) / n)
+    assert (np.abs(log.labels(np.zeros(4, int), np.arange(4)) - wanted) <= error).all()
+    if model.satisfaction is None:
+        assert np.bincount(log.session_of_row(), log.clicked).max() == 1

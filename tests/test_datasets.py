@@ -122,6 +122,8 @@ def test_concat():
     mixed = Collection.concat([one, Collection(np.eye(3), Queries([1, 0, 2], sizes=[1, 2]))])
     assert sparse.issparse(mixed.features) and mixed.documents is None and mixed.queries.ids is None
     assert mixed.queries.weight.tolist() == [2, 2, 3, 1, 1, 1]
+    joined = Collection.concat([part([1]), part([1, 1])], keep_ids=False).queries
+    assert joined.ids is None and joined.sizes.tolist() == [1, 2]
     both = Collection.concat([small().take([1]), small().take([0])])
     assert both.features[:, 0].tolist() == [9, 12, 0, 3, 6]
     assert both.queries.ids.tolist() == ["b", "a"] and both.queries.sizes.tolist() == [2, 3]

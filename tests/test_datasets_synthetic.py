@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from lambdaboost.datasets import web_search_log
-from lambdaboost.datasets.click_models import CLICK_MODELS
-from lambdaboost.datasets.synthetic import GRADE_SHARES
+from lambdaboost.datasets.synthetic import GRADE_SHARES, LAST_CLICK
 
-MODELS = pytest.mark.parametrize("click_model", CLICK_MODELS)
+MODELS = pytest.mark.parametrize("click_model", LAST_CLICK)
 
 
 def test_seeds_shares_and_names():
@@ -47,7 +46,7 @@ def test_clicks_and_grades_agree_mostly_not_always(click_model):
 
 
 def test_click_models_differ_in_clicks_only():
-    one, other = (web_search_log(queries=20, click_model=model) for model in CLICK_MODELS)
+    one, other = (web_search_log(queries=20, click_model=model) for model in LAST_CLICK)
     np.testing.assert_array_equal(one.queries.relevance, other.queries.relevance)
     assert (one.queries.labels["clicks"] != other.queries.labels["clicks"]).any()
 
@@ -118,7 +117,7 @@ def test_closed_form_is_what_users_do(click_model):
     n = 20_000
     users = [simulated_session(click_model, attraction, satisfaction, rng) for _ in range(n)]
     counted = [users.count(r) / n for r in range(5)]
-    exact = CLICK_MODELS[click_model].last_click(attraction[None], satisfaction[None])[0]
+    exact = LAST_CLICK[click_model](attraction[None], satisfaction[None])[0]
     np.testing.assert_allclose(counted, exact, atol=4 * np.sqrt(0.25 / n))
 
 

@@ -16,7 +16,6 @@ from command import call
 from lambdaboost import CNDCG, MAP, NDCG, Queries, Spearman, graded
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
-from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.evaluation import charts, compare, report
 
 pytest.importorskip("matplotlib")
@@ -137,7 +136,6 @@ def test_everything_on_one_page(tmp_path):
         repr(graded()),
         "after · params · learning_rate",
         "3 systems on 30 queries",
-        digest_of_queries(Q),
         "train it",
         f"{(after - before > 1e-12).sum()} better",
     ):

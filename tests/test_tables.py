@@ -11,7 +11,7 @@ import pytest
 
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import Collection, Queries, from_frame, read_table
-from lambdaboost.datasets.arrays import numbers, query_ids
+from lambdaboost.datasets.arrays import as_floats, query_ids
 from lambdaboost.datasets.positions import positions_of
 
 KINDS = {"pandas": pd.DataFrame, "polars": lambda c: pl.DataFrame(c, strict=False), "pyarrow": pa.table}
@@ -83,7 +83,7 @@ def test_copies_of_a_query_stay_copies():
     drawn = Collection(np.eye(4), q).take([0, 0, 1])
     for derived in (
         drawn.without_positions(),
-        drawn.without_ids(),
+        Collection.concat([drawn], keep_ids=False),
         drawn.without_features([1]),
         drawn.shuffled(3),
         Collection.concat([drawn]),
@@ -183,7 +183,7 @@ def test_numbers_of_any_array():
         pl.Series([1, None]),
         pa.chunked_array([[1, None]]),
     ):
-        np.testing.assert_array_equal(numbers("x", given), [1, np.nan])
+        np.testing.assert_array_equal(as_floats("x", given), [1, np.nan])
     for given in (
         pl.Series(["b", None]),
         pa.chunked_array([["b", None]]),

@@ -32,10 +32,9 @@ from lambdaboost import (
 )
 from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning.candidates import parse_candidates, standard_candidates
-from lambdaboost.tuning.folds import draw_folds, fold_of_query
+from lambdaboost.tuning.folds import draw_folds, fold_of_query, hash_queries
 from lambdaboost.tuning.keep import WEIGHTS
 from lambdaboost.tuning.training import CrossValidation, StoppingCurve
 from lambdaboost.tuning.trees import NAMES, STARTS, tree_params, tree_space
@@ -43,7 +42,7 @@ from lambdaboost.tuning.trees import NAMES, STARTS, tree_params, tree_space
 pytest.importorskip("optuna")
 LOG = web_search_log(90, documents=15, seed=3)
 TRAIN, VALID, TEST = LOG.take(range(50)), LOG.take(range(50, 75)), LOG.take(range(75, 90))
-BOTH = Collection.concat([TRAIN.without_ids(), VALID.without_ids()])
+BOTH = Collection.concat([TRAIN, VALID])
 FEW = ["lambdarank", "LambdaRank", "graded"]
 QUICK = {"objectives": FEW, "settings": 6, "rounds": 20, "early_stopping_rounds": 5, "workers": 1, "folds": 2}
 TINY = QUICK | {"objectives": ["LambdaRank"], "settings": 2, "rounds": 6}
@@ -365,8 +364,8 @@ def test_validation_queries_that_also_train_are_refused():
         for part in (TRAIN, VALID)
     ]
     refused("valid shares 25 queries with train, the first is query q0", *named)
-    one = Collection.concat([VALID.without_ids(), TRAIN.take([0]).without_ids()])
-    tune(TRAIN.without_ids(), one, **TINY)  # one of 26 is a duplicate, as every log has
+    one = Collection.concat([VALID, TRAIN.take([0])])
+    tune(TRAIN, one, **TINY)  # one of 26 is a duplicate, as every log has
 
 
 def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path):

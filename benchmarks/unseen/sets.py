@@ -14,7 +14,7 @@ jokes     jester_ratings.csv, jester_items.csv                 Jester, eigentast
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.unseen.races import cars, horses
 from benchmarks.unseen.ratings import films, jokes
 from benchmarks.unseen.texts import abstracts
-from lambdaboost.datasets import Collection, Columns
+from lambdaboost.datasets import Collection, Columns, Queries
 
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     read.__name__: read for read in (abstracts, cars, films, horses, jokes)
@@ -63,4 +63,5 @@ def _read(folder: Path, name: str) -> Collection:
     of_query = table.groupby("query")["grade"]
     kept = (of_query.transform("size") >= LEAST) & (of_query.transform("nunique") > 1)
     table = table[kept].sort_values("query", kind="stable").astype(np.float32)
-    return Columns("query", "grade").read(table.astype({"query": int})).without_ids()
+    data = Columns("query", "grade").read(table.astype({"query": int}))
+    return replace(data, queries=Queries(data.queries.relevance, data.queries.sizes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -14,17 +15,53 @@ from experiments.clicks.rankers import LIGHTGBM, session_data
 from experiments.clicks.swaps import simulate_swaps
 from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.clicks import (
-    Cascade,
     ClickLog,
     PositionBased,
     Propensities,
     TrustBias,
     simulate,
 )
+from lambdaboost.clicks.simulation import attraction
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets.click_models import UserModel
 
-USERS: Mapping[str, UserModel] = MappingProxyType(
+
+@dataclass(frozen=True)
+class Cascade:
+    """The user reads down the list until satisfied (Craswell et al. 2008; Chapelle & Zhang 2009).
+
+    A document that is read is clicked with its attraction. A clicked one satisfies with probability `satisfaction` ·
+    gain, or always if `satisfaction` is None, and ends the session; otherwise the user reads on with probability
+    `continuation`.
+
+    Parameters
+    ----------
+    continuation : float
+        γ in (0, 1].
+    satisfaction : float, optional
+        Probability in [0, 1] that a clicked document of the best grade satisfies; by default the first click ends
+        every session.
+    noise : float
+        Probability of a click on a document of the worst grade that is read, in [0, 1].
+
+    """
+
+    continuation: float = 1.0
+    satisfaction: float | None = None
+    noise: float = 0.1
+
+    def clicks(self, gain: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Clicks, bool (n_sessions, n_positions)."""
+        attracts = rng.random(gain.shape) < attraction(gain, self.noise)
+        satisfies = attracts
+        if self.satisfaction is not None:
+            satisfies = attracts & (rng.random(gain.shape) < self.satisfaction * np.nan_to_num(gain))
+        goes_on = ~satisfies & (rng.random(gain.shape) < self.continuation)
+        reads = np.ones(gain.shape, dtype=np.bool_)
+        reads[:, 1:] = np.logical_and.accumulate(goes_on[:, :-1], axis=1)
+        return attracts & reads
+
+
+USERS: Mapping[str, Any] = MappingProxyType(
     {
         "position, η = 0": PositionBased(0.0),
         "position, η = 0.5": PositionBased(0.5),
@@ -50,7 +87,7 @@ class Log:
     arm: NDArray[np.int64]
 
 
-def true_curve(users: UserModel) -> Propensities | None:
+def true_curve(users: Any) -> Propensities | None:
     """The probability that these users look at each position; None where it depends on what is shown."""
     return Propensities.power(users.eta, SHOWN) if isinstance(users, PositionBased | TrustBias) else None
 
@@ -67,9 +104,7 @@ def production(training: Collection, *others: Collection, seed: int) -> list[NDA
     return [np.array(scores) for scores in zip(*found, strict=True)]
 
 
-def logged(
-    scores: NDArray[np.float64], training: Collection, users: UserModel, sessions: int, seed: int
-) -> Log:
+def logged(scores: NDArray[np.float64], training: Collection, users: Any, sessions: int, seed: int) -> Log:
     """The log of all sessions, shared equally among the queries, each served by one of the rankers."""
     rng, q = np.random.default_rng(seed), training.queries
     each = max(1, sessions // q.n_queries)

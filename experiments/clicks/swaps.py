@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from lambdaboost import Queries
 from lambdaboost.clicks import ClickLog, Counts, Propensities
 from lambdaboost.clicks.curves import Floats, curve_with_intervals
 from lambdaboost.clicks.simulation import clicked_lists
-from lambdaboost.datasets.click_models import UserModel, result_pages
+from lambdaboost.datasets.synthetic import result_pages
 
 FIRST = 1
 
@@ -24,7 +24,7 @@ class SwapExperiment(NamedTuple):
 
 
 def simulate_swaps(
-    scores: ArrayLike, q: Queries, model: UserModel, sessions: int, rng: np.random.Generator, k: int = 10
+    scores: ArrayLike, q: Queries, model: Any, sessions: int, rng: np.random.Generator, k: int = 10
 ) -> SwapExperiment:
     """Like `simulate`, with a swap experiment in every session.
 

@@ -42,7 +42,7 @@ class Model:
             columns = saving.with_booster_features(columns, self.booster, table.names)
         if (found := len(columns.feature_names(table))) != n:
             raise ValueError(
-                f"{table.where} has {found} features, {self.path} needs {n}: leave out other columns with --drop"
+                f"{table.name} has {found} features, {self.path} needs {n}: leave out other columns with --drop"
             )
         scores: NDArray[np.floating] = engine.scores(self.booster, columns.features_in(table))
         if scores.ndim != 1:

@@ -7,13 +7,11 @@ from lambdaboost.clicks.click_log import ClickLog, Counts, Sessions
 from lambdaboost.clicks.harvesting import intervention_harvesting
 from lambdaboost.clicks.propensities import AffineBias, Propensities
 from lambdaboost.clicks.regression_em import regression_em
-from lambdaboost.clicks.simulation import simulate
+from lambdaboost.clicks.simulation import PositionBased, TrustBias, simulate
 from lambdaboost.clicks.trust_bias import trust_harvesting
-from lambdaboost.datasets.click_models import Cascade, PositionBased, TrustBias
 
 __all__ = [
     "AffineBias",
-    "Cascade",
     "ClickLog",
     "Counts",
     "PositionBased",

@@ -13,7 +13,7 @@ from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.clicks.propensities import AffineBias, Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.arrays import chosen_of, codes_of, numbers, query_ids, weights_of
+from lambdaboost.datasets.arrays import as_floats, factorize_in_order, query_ids, resolve_indices, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.tables import Table
 
@@ -165,7 +165,7 @@ class ClickLog:
         given = np.asarray(rows)
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
-        chosen = chosen_of("rows", given, self.n_rows, "rows of the log")
+        chosen = resolve_indices("rows", given, self.n_rows, "rows of the log")
         columns = ((name, getattr(self, name)) for name in COLUMNS if name != "position")
         taken: dict[str, Any] = {name: None if column is None else column[chosen] for name, column in columns}
         return type(self)(position=self.positions.take(chosen), **taken)
@@ -205,13 +205,13 @@ class ClickLog:
     @cached_property
     def query_of_row(self) -> NDArray[np.int64]:
         """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
-        return codes_of(self.query)[0]
+        return factorize_in_order(self.query)[0]
 
     @cached_property
     def _documents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The number of each row's document, one of two queries being two, and the first row of each."""
-        of_row, first = codes_of(self.document)
-        return codes_of(self.query_of_row * first.size + of_row)
+        of_row, first = factorize_in_order(self.document)
+        return factorize_in_order(self.query_of_row * first.size + of_row)
 
     def counts(self) -> Counts:
         """Impressions and clicks of each document at each position where it was shown."""
@@ -311,7 +311,7 @@ class ClickLog:
         """Number of each row's session from 0, in order of first appearance; raises where a session is not one list."""
         if self.session is None:
             raise ValueError("the log has no sessions: give session= to say which rows one user saw")
-        code, first = codes_of(self.session)
+        code, first = factorize_in_order(self.session)
         if (other := self.query_of_row != self.query_of_row[first][code]).any():
             row = int(np.argmax(other))
             raise ValueError(
@@ -349,7 +349,7 @@ class ClickLog:
 def _clicked(given: Any) -> NDArray[np.bool_]:
     if getattr(given, "dtype", None) == np.bool_:
         return np.array(given, dtype=np.bool_)
-    a = numbers("clicked", given)
+    a = as_floats("clicked", given)
     bad = ~((a == 0) | (a == 1))
     refuse_labels("clicked", a, bad, "give 0 or 1; for counts of clicks give rows with a weight")
     return a == 1

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels, row_of
-from lambdaboost._words import quote
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
-def array_of(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> NDArray[Any]:
     """A column as an array; text and mixed types are objects, and a missing value is NaN or None.
 
-    >>> array_of(["a", float("nan"), 1])
+    >>> as_array(["a", float("nan"), 1])
     array(['a', nan, 1], dtype=object)
     """
     if np.ma.isMaskedArray(values):
@@ -51,14 +50,14 @@ def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(pd.isna(a))
 
 
-def numbers(name: str, values: Any) -> NDArray[np.float64]:
+def as_floats(name: str, values: Any) -> NDArray[np.float64]:
     """Convert to float64, one value per row; NaN for masked or null values; dates raise TypeError.
 
-    >>> numbers("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
+    >>> as_floats("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
     array([0.5, nan])
     """
     try:
-        given = array_of(values)
+        given = as_array(values)
         if given.dtype.kind in "mMc":
             raise TypeError(f"got {given.dtype}")
         if given.dtype.kind == "O" and (missing := is_missing(given)).any():
@@ -99,11 +98,11 @@ def float_type(kind: np.dtype[Any]) -> Any:
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
-    given = array_of(values)
+    given = as_array(values)
     if given.dtype == np.float32 and given.ndim == 1:
         refuse_labels(name, given, np.isinf(given), FINITE)
         return given.copy()
-    a = numbers(name, given)
+    a = as_floats(name, given)
     with np.errstate(over="ignore"):
         narrow = a.astype(np.float32)
     refuse_labels(name, a, np.isinf(a), FINITE)
@@ -113,7 +112,7 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
 
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     """Weights of queries or documents as float32, finite and ≥ 0."""
-    a = numbers(name, values)
+    a = as_floats(name, values)
     bad = ~((a >= 0) & (a <= FLOAT32_MAX))
     refuse_labels(name, a, bad, "weights must be finite and ≥ 0, and at most 3.4e38 as float32")
     return a.astype(np.float32)
@@ -127,7 +126,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     >>> query_ids("qid", ["a", "a", "b"])
     array(['a', 'a', 'b'], dtype='<U1')
     """
-    a = array_of(ids)
+    a = as_array(ids)
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
@@ -171,17 +170,13 @@ def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.inte
     return of_query
 
 
-def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each query; raises without any row, or if the rows of a query are not adjacent."""
-    if ids.size == 0:
-        raise ValueError(f"{name} is empty: there must be at least one document")
-    if split := split_query(ids):
-        query, first, again = split
-        raise ValueError(
-            f"{name} has query {quote(query) if isinstance(query, str) else query} in two places, "
-            f"row {first} and row {again}: sort the rows by query so that each is whole"
-        )
-    return _first_rows(ids)
+def first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """The first row of each run of equal ids.
+
+    >>> first_rows(np.array([2, 2, 1]))
+    array([0, 2])
+    """
+    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
 
 
 def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
@@ -190,7 +185,7 @@ def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
     >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
     (('a', 0, 2), None)
     """
-    starts = _first_rows(ids)
+    starts = first_rows(ids)
     seen: dict[Any, int] = {}  # ids may be of mixed types, which cannot be sorted
     for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
         if (first := seen.setdefault(query, row)) != row:
@@ -198,7 +193,7 @@ def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
     return None
 
 
-def chosen_of(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
+def resolve_indices(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
     """The indices of some of n things, given by index or mask."""
     try:
         chosen = np.arange(n)[np.atleast_1d(given)]
@@ -211,10 +206,10 @@ def chosen_of(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
     return chosen
 
 
-def codes_of(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each key from 0, in order of first appearance, and the first row of each.
 
-    >>> codes_of(np.array(["b", "a", "b"]))
+    >>> factorize_in_order(np.array(["b", "a", "b"]))
     (array([0, 1, 0]), array([0, 1]))
     """
     import pandas as pd
@@ -222,7 +217,3 @@ def codes_of(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     code = pd.factorize(keys)[0].astype(np.int64)
     # A code larger than all before it is new.
     return code, np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
-
-
-def _first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])

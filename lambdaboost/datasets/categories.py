@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import counted, listed, quote
-from lambdaboost.datasets.tables import Table, text_of_value
+from lambdaboost.datasets.tables import Table, category_text
 
 Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
 
 
-def categories_in(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
+def find_categories(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
     """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
 
     Raises
@@ -26,7 +26,7 @@ def categories_in(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[An
     --------
     >>> import pandas as pd
     >>> table = Table.of(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
-    >>> categories_in(table, ["n"])
+    >>> find_categories(table, ["n"])
     {'n': ('10', '2'), 'c': ('a', 'b')}
 
     """
@@ -39,45 +39,45 @@ def categories_in(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[An
             values: Iterable[Any] = getattr(kind, "categories", None) or ()
             if not values:
                 pandas = isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype)
-                values, _ = table.levels(column)
+                values, _ = table.factorize(column)
                 values = values if pandas else sorted(values)
             found[column] = tuple(values)
         elif column in named:
-            values, _ = table.levels(column)
+            values, _ = table.factorize(column)
             numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
             if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
                 raise ValueError(
-                    f"{table.called(column)} of {table.where} holds numbers, such as {numbers[fraction.argmax()]:g}: "
+                    f"{table.describe(column)} of {table.name} holds numbers, such as {numbers[fraction.argmax()]:g}: "
                     "categories are texts or whole numbers; leave it out of the categories"
                 )
-            found[column] = tuple(sorted(set(map(text_of_value, values))))
+            found[column] = tuple(sorted(set(map(category_text, values))))
     return found
 
 
-def codes_in(
-    table: Table, column: Any, values: Sequence[Any], lost: list[str] | None = None
+def encode(
+    table: Table, column: Any, values: Sequence[Any], unseen: list[str] | None = None
 ) -> NDArray[np.float32]:
     """The code of each row of a column, NaN where it is missing; a value is known by its text, so 7 is ``"7"``.
 
-    Rows with another value raise ValueError, or are NaN too where `lost` is given, which gets the words for a warning.
+    Rows with another value raise ValueError, or are NaN too where `unseen` is given, which gets words for a warning.
 
     >>> import pandas as pd
-    >>> codes_in(Table.of(pd.DataFrame({"c": ["us", None, "de"]})), "c", ["de", "us"])
+    >>> encode(Table.of(pd.DataFrame({"c": ["us", None, "de"]})), "c", ["de", "us"])
     array([ 1., nan,  0.], dtype=float32)
     """
-    place = {text_of_value(value): at for at, value in enumerate(values)}
-    there, of_row = table.levels(column)
-    of_value = [place.get(text_of_value(value), np.nan) for value in there]
+    place = {category_text(value): at for at, value in enumerate(values)}
+    there, of_row = table.factorize(column)
+    of_value = [place.get(category_text(value), np.nan) for value in there]
     codes = np.array([*of_value, np.nan], dtype=np.float32)[of_row]
     if (other := np.isnan(codes) & (of_row >= 0)).any():
-        name, row = table.called(column), int(other.argmax())
-        text = quote(text_of_value(there[of_row[row]]))
-        if lost is None:
+        name, row = table.describe(column), int(other.argmax())
+        text = quote(category_text(there[of_row[row]]))
+        if unseen is None:
             raise ValueError(
                 f"{name} is {text} in {name.row(row)}, none of its categories in training ({listed(values, 5)}): make "
                 "it one of these, or give unseen='missing'"
             )
-        lost.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
+        unseen.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
     return codes
 
 

@@ -152,24 +152,16 @@ class Collection:
         kept = {name: values for name, values in self.categories.items() if name in (names or ())}
         return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
-    def without_ids(self) -> Collection:
-        """The same data without the names of its queries, which two parts to be joined may share.
-
-        >>> Collection(np.eye(2), Queries([1, 0], ids=[7, 7])).without_ids().queries.ids is None
-        True
-        """
-        return replace(self, queries=self.queries.without_ids())
-
     def without_positions(self) -> Collection:
         """The same data without positions."""
         return replace(self, queries=self.queries.with_positions(None))
 
     @staticmethod
-    def concat(collections: Sequence[Collection]) -> Collection:
+    def concat(collections: Sequence[Collection], *, keep_ids: bool = True) -> Collection:
         """Concatenate collections, such as the parts of a fold.
 
-        The result is sparse if any part is, and keeps document names if every part has them. Parts that differ in
-        features, or as in `Queries.concat`, raise ValueError.
+        The result is sparse if any part is, and keeps document names if every part has them. Without `keep_ids` parts
+        may share ids of queries. Parts that differ in features, or as in `Queries.concat`, raise ValueError.
 
         >>> one = Collection(np.eye(2), Queries([1, 0], ids=[7, 7]))
         >>> two = Collection(np.eye(2), Queries([2, 0], ids=[9, 9]))
@@ -189,7 +181,7 @@ class Collection:
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
             _stacked([part.features for part in parts]),
-            Queries.concat([part.queries for part in parts]),
+            Queries.concat([part.queries for part in parts], keep_ids=keep_ids),
             np.concatenate(documents) if len(documents) == len(parts) else None,
             parts[0].feature_names,
             parts[0].categories,

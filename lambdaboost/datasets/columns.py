@@ -23,7 +23,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,25 +33,35 @@ from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets.arrays import (
-    codes_of,
+    factorize_in_order,
     feature_array,
     labels_of,
     query_ids,
     sizes_of,
     weights_of,
 )
-from lambdaboost.datasets.categories import Categories, categories_in, codes_in
+from lambdaboost.datasets.categories import Categories, encode, find_categories
 from lambdaboost.datasets.collection import Collection, click_rate
 from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import Table, WrongType, as_frame, grades_of, is_table, sources_by_name
+from lambdaboost.datasets.tables import ColumnTypeError, Table, as_frame, grades_of, is_table, sources_by_name
 
 QUERY, LABEL = "qid", "label"  # the names in LETOR text, and the command line's defaults
 DOCUMENT = "document"  # the names of its documents, if it has comments
 
+# How the column of each role is read from a table, and how an array in its place is.
+READERS: dict[str, tuple[Callable[[Table, Any], Any], Callable[[str, Any], Any]]] = {
+    "query": (Table.ids, query_ids),
+    "label": (Table.labels, lambda _, y: grades_of(y)),
+    "sources": (Table.labels, labels_of),
+    "position": (Table.positions, positions_of),
+    "weight": (Table.weights, weights_of),
+    "document": (Table.documents, lambda _, names: names),
+}
 
-class Labels(NamedTuple):
+
+class ReadQueries(NamedTuple):
     """Queries with their labels, the names of the documents and, as of `Collection`, the row that each was."""
 
     queries: Queries
@@ -140,7 +149,11 @@ class Columns:
         if self.unseen not in ("error", "missing", None):
             raise ValueError(f"unseen is {self.unseen!r}: give 'error' or 'missing'")
         drop = [("drop", column) for column in dict.fromkeys(self.drop)]
-        uses = [*self._own(), *drop, *(("categorical", column) for column in dict.fromkeys(self.categorical))]
+        uses = [
+            *self._uses(),
+            *drop,
+            *(("categorical", column) for column in dict.fromkeys(self.categorical)),
+        ]
         seen: dict[str, str] = {}
         for argument, column in uses:
             if (first := seen.setdefault(column, argument)) != argument or uses.count((argument, column)) > 1:
@@ -189,7 +202,7 @@ class Columns:
             table = Table(frame, name)
         if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
             raise ValueError(
-                f"{name if table is None else table.where} has no rows: give those of one query at least"
+                f"{name if table is None else table.name} has no rows: give those of one query at least"
             )
         return table
 
@@ -232,13 +245,9 @@ class Columns:
         sources: Any = None,
         position: Any = None,
         weight: Any = None,
-        strict: bool = True,
         name: str = "df",
-    ) -> Labels:
-        """The queries of a table, a file or an array without the features; as `read`.
-
-        Without `strict` the columns of sources, positions, weights and documents need not be there.
-        """
+    ) -> ReadQueries:
+        """The queries of a table, a file or an array without the features; as `read`."""
         if group is not None and qid is not None:
             raise ValueError(
                 "group and qid are both given: give either documents of each query, or query of each row"
@@ -248,83 +257,66 @@ class Columns:
                 f"the grades are {quote(y)}: give an array of them, not the name of a column, and drop that column "
                 "from the features"
             )
-        table: Any = self.open(data, name)
+        table = self.open(data, name)
         letor = table is not None and table.letor
-        name = name if table is None else table.where
+        name = name if table is None else table.name
         n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
-        pick = partial(self._pick, table, name, strict and self.categories is None)
-        sizes, groups = None if group is None else sizes_of(group, n), group if qid is None else qid
-        ids = pick("query", self.query, groups, lambda column: table.ids(column), partial(_ids, sizes))
+        sizes, given = None if group is None else sizes_of(group, n), sources_by_name(sources)
         label = LABEL if letor and self.label is None and y is None else self.label
-        found = {RELEVANCE: pick("label", label, y, lambda column: table.labels(column), grades_of)}
-        given_sources = sources_by_name(sources)
-        for source in {**self.sources, **given_sources}:
-            check_new_source(source)
-            column, parse = self.sources.get(source), partial(labels_of, f"sources[{source!r}]")
-            labels = pick(
-                "sources", column, given_sources.get(source), lambda column: table.labels(column), parse
-            )
-            if labels is not None and source in self.rates:
-                called = f"sources[{source!r}]" if table is None else table.called(column)
-                refuse_labels(called, labels, labels < 0, "counts of clicks must be ≥ 0")
-            found[source] = labels
-        place, weigh = partial(positions_of, "position"), partial(weights_of, "weight")
-        found["position"] = pick(
-            "position", self.position, position, lambda column: table.positions(column), place
-        )
-        found["weight"] = pick("weight", self.weight, weight, lambda column: table.weights(column), weigh)
         document = DOCUMENT if letor and self.document is None else self.document
-        found["document"] = pick("document", document, None, lambda column: table.documents(column), None)
-        found = {name: values for name, values in {**found, "qid": ids}.items() if values is not None}
-        for argument, values in found.items():
-            if (size := len(getattr(values, "codes", values))) != n and argument != "weight":
-                called = "y" if argument == RELEVANCE else argument
-                before = f"{name} " if name.startswith("eval") else ""
-                raise ValueError(
-                    f"{before}{called} has {size} rows, {name} has {n}: give one value per document"
-                )
+        wanted = [
+            ("query", "qid", self.query, qid if group is None else group),
+            ("label", RELEVANCE, label, y),
+            *(("sources", key, self.sources.get(key), given.get(key)) for key in {**self.sources, **given}),
+            ("position", "position", self.position, position),
+            ("weight", "weight", self.weight, weight),
+            ("document", "document", document, None),
+        ]
+        found: dict[str, Any] = {}
+        for role, key, column, values in wanted:
+            if role == "sources":
+                check_new_source(key)
+            there = table is not None and column in table.names
+            if there == (values is not None):  # both or neither
+                self._check_optional(table, name, role, column, there)
+            elif table is not None and there:
+                found[key] = READERS[role][0](table, column)
+            elif role != "query" or sizes is None:
+                found[key] = READERS[role][1](f"sources[{key!r}]" if role == "sources" else key, values)
+                _check_size(name, role, key, found[key], n)
+            if key in found and key in self.rates:
+                called = table.describe(column) if table is not None and there else f"sources[{key!r}]"
+                refuse_labels(called, found[key], found[key] < 0, "counts of clicks must be ≥ 0")
         rows = _grouped(found["qid"]) if "qid" in found else None
         if rows is not None:
-            found = {name: _reordered(values, rows) for name, values in found.items()}
+            found = {key: _reordered(values, rows) for key, values in found.items()}
         ids, documents = found.pop("qid", None), found.pop("document", None)
         counts = {source: found.pop(source) for source in self.rates if source in found}
         q = Queries(found.pop(RELEVANCE), sizes, ids=ids, **found)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return Labels(q, documents, rows)
+        return ReadQueries(q, documents, rows)
 
-    def _pick(
-        self,
-        table: Any,
-        name: str,
-        strict: bool,
-        argument: str,
-        column: str | None,
-        given: Any,
-        read: Callable[[Any], Any],
-        parse: Any,
-    ) -> Any:
-        """The column of an argument in a table, or the values given in its place; None where both may lack."""
-        there = table is not None and column in table.names
-        if there and given is not None:
-            what = {"query": "group or qid", "label": "y"}.get(argument, argument)
+    def _check_optional(
+        self, table: Table | None, name: str, role: str, column: str | None, twice: bool
+    ) -> None:
+        """Raise where a role is given `twice`, as a column and apart from the table, or lacks and may not."""
+        if twice:
+            what = {"query": "group or qid", "label": "y"}.get(role, role)
             raise ValueError(
                 f"{name} has a column {quote(column)}, and {what} is also given: give one of them, or rename the column"
             )
-        if there or given is not None:
-            return read(column) if there else parse(given)
-        optional = (
-            column is None or not strict or (table is not None and table.letor and argument == "document")
-        )
-        if argument not in ("query", "label") and optional:
-            return None
+        read_before = self.categories is not None
+        unnamed = table is not None and table.letor and role == "document"
+        if role not in ("query", "label") and (column is None or read_before or unnamed):
+            return
         if column is None:
             raise ValueError(f"label: {name} has no column for the grades: name their column")
         if table is not None:
-            table.check(column, argument)
+            table.check(column, role)
         before = "eval_" if name.startswith("eval") else ""
-        or_so = f", or the queries as {before}group= or {before}qid=" if argument == "query" else ""
-        raise ValueError(f"{argument}: {name} has no column {quote(column)}: give a table with it{or_so}")
+        or_so = f", or the queries as {before}group= or {before}qid=" if role == "query" else ""
+        raise ValueError(f"{role}: {name} has no column {quote(column)}: give a table with it{or_so}")
 
     def features_in(self, data: Any, name: str = "X") -> Any:
         """The features to predict from, in the order of the rows; needs neither queries nor labels.
@@ -337,7 +329,7 @@ class Columns:
         """
         return self._features(self.open(data, name), data)[0]
 
-    def _own(self) -> list[tuple[str, str]]:
+    def _uses(self) -> list[tuple[str, str]]:
         """The arguments that name a column of labels, and the columns."""
         named = [(name, getattr(self, name)) for name in ("query", "label", "position", "weight", "document")]
         named += [("sources", column) for column in self.sources.values()]
@@ -350,27 +342,27 @@ class Columns:
         names = self.feature_names(table)
         categories = self.categories
         if categories is None:
-            named = self._checked("categorical", table)
+            named = self._existing("categorical", table)
             if idle := [column for column in named if column not in names]:
                 raise ValueError(f"categorical: {quote(idle[0])} is no feature: leave it out")
-            categories = categories_in(table, named)
+            categories = find_categories(table, named)
             categories = {column: categories[column] for column in names if column in categories}
-        elif wrong := [c for c in categories_in(table) if c in names and c not in categories]:
-            raise WrongType(
-                f"{table.where} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
+        elif wrong := [c for c in find_categories(table) if c in names and c not in categories]:
+            raise ColumnTypeError(
+                f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )
         if not categories:
             return table.matrix(names), names, {}
-        lost: list[str] | None = [] if self.unseen == "missing" else None
+        unseen: list[str] | None = [] if self.unseen == "missing" else None
         numbers = table.matrix([name for name in names if name not in categories])
         matrix = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
         matrix[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
         for at, name in enumerate(names):
             if name in categories:
-                matrix[:, at] = codes_in(table, name, categories[name], lost)
-        if lost:
-            warn(f"categories that training did not have count as missing: {'; '.join(lost)}")
+                matrix[:, at] = encode(table, name, categories[name], unseen)
+        if unseen:
+            warn(f"categories that training did not have count as missing: {'; '.join(unseen)}")
         return matrix, names, categories
 
     def feature_names(self, table: Table) -> tuple[Any, ...]:
@@ -380,24 +372,24 @@ class Columns:
             missing = [column for column in self.features if column not in names]
             if missing and not (table.letor and all(map(_is_number, missing))):  # LETOR text omits zeros
                 of = "features" if self.categories is None else "features of the training data"
-                raise ValueError(f"{table.where} lacks {of}: {listed(missing)}; add these columns")
+                raise ValueError(f"{table.name} lacks {of}: {listed(missing)}; add these columns")
             if missing:
                 warn(
-                    f"{table.where} lacks the features {listed(missing)}, which count as 0; if it has others than the "
+                    f"{table.name} lacks the features {listed(missing)}, which count as 0; if it has others than the "
                     "training data, the scores are meaningless"
                 )
             kept = tuple(self.features)
         else:
-            gone = {column for _, column in self._own()}.union(self._checked("drop", table))
+            gone = {column for _, column in self._uses()}.union(self._existing("drop", table))
             gone |= {QUERY, LABEL, DOCUMENT} if table.letor else set()
             kept = tuple(column for column in names if column not in gone)
         if not kept:
             raise ValueError(
-                f"features is empty: {table.where} needs a column besides those of queries and labels"
+                f"features is empty: {table.name} needs a column besides those of queries and labels"
             )
         return kept
 
-    def _checked(self, argument: str, table: Table) -> list[Any]:
+    def _existing(self, argument: str, table: Table) -> list[Any]:
         """The columns of a list; raises if the table lacks one."""
         for column in getattr(self, argument):
             table.check(column, argument)
@@ -423,9 +415,12 @@ def _is_number(column: Any) -> bool:
     return isinstance(column, str) and column.isdecimal()
 
 
-def _ids(sizes: Any, given: Any) -> NDArray[Any] | None:
-    """The query of each row, as given without sizes."""
-    return query_ids("qid", given) if sizes is None else None
+def _check_size(name: str, role: str, key: str, values: Any, n: int) -> None:
+    """Raise unless an array has a value for each of the `n` rows of `name`; weights may be those of queries."""
+    if role != "weight" and (size := len(getattr(values, "codes", values))) != n:
+        before = f"{name} " if name.startswith("eval") else ""
+        called = "y" if role == "label" else key
+        raise ValueError(f"{before}{called} has {size} rows, {name} has {n}: give one value per document")
 
 
 def _reordered(values: Any, rows: NDArray[np.int64]) -> Any:
@@ -437,5 +432,5 @@ def _reordered(values: Any, rows: NDArray[np.int64]) -> Any:
 
 def _grouped(ids: NDArray[Any]) -> NDArray[np.int64] | None:
     """The order that brings the rows of each query together; None if they are."""
-    order = np.argsort(codes_of(ids)[0], kind="stable")
+    order = np.argsort(factorize_in_order(ids)[0], kind="stable")
     return None if (order == np.arange(order.size)).all() else order

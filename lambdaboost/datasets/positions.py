@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels, row_of
-from lambdaboost.datasets.arrays import array_of, is_missing, numbers
+from lambdaboost.datasets.arrays import as_array, as_floats, is_missing
 
 LARGEST = (
     1_000_000  # curves and biases have one figure for each rank, and a column of ids or times is no rank
@@ -84,7 +84,7 @@ def positions_of(name: str, values: Any) -> Positions:
         code = np.append(np.argsort(order) + 1, 0).astype(np.int32)  # the last one is that of missing rows
         categories = tuple(str(name) for name in np.asarray(categorical.categories)[order])
         return Positions(code[np.asarray(categorical.codes, dtype=np.int64)], categories)
-    given = array_of(values)
+    given = as_array(values)
     if given.ndim != 1:
         raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
     if given.dtype.kind not in "OU":
@@ -107,7 +107,7 @@ def _ranks(name: str, given: NDArray[Any]) -> NDArray[np.int32]:
     """Ranks as int32; 0 where one is missing."""
     if given.dtype.kind == "b" or (given.dtype.kind == "O" and any(isinstance(rank, bool) for rank in given)):
         raise TypeError(f"{name} is true or false: {WANTED}, or text for a category")
-    ranks = numbers(name, given)
+    ranks = as_floats(name, given)
     missing = np.isnan(ranks)
     large = (ranks > LARGEST) & (ranks < np.inf)
     refuse_labels(name, ranks, large, f"give a rank of at most {LARGEST}, or text for a category")

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import RowError, check_new_source
-from lambdaboost.datasets.arrays import chosen_of, labels_of, query_ids, query_starts, weights_of
+from lambdaboost._words import quote
+from lambdaboost.datasets.arrays import (
+    first_rows,
+    labels_of,
+    query_ids,
+    resolve_indices,
+    split_query,
+    weights_of,
+)
 from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
@@ -19,8 +27,8 @@ NEGATIVE = (
     "labels must be ≥ 0, except for measures and objectives of their order, such as Spearman(), RankNet() and "
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
-PARTS = ("offsets", "labels", "ids", "weight", "positions")
-PART = 1 << 17  # documents of a part: its temporary arrays are small compared with the labels of large data
+FIELDS = ("offsets", "labels", "ids", "weight", "positions")
+CHUNK = 1 << 17  # documents of a chunk: its temporary arrays are small compared with the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -111,9 +119,9 @@ class Queries:
         self._set(offsets, labels, of_query, weights, positions)
 
     def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
-        """Set the `PARTS`, read-only."""
+        """Set the `FIELDS`, read-only."""
         frozen = MappingProxyType({name: _frozen(a) for name, a in labels.items()})
-        for name, part in zip(PARTS, (offsets, frozen, *others), strict=True):
+        for name, part in zip(FIELDS, (offsets, frozen, *others), strict=True):
             object.__setattr__(self, name, _frozen(part) if isinstance(part, np.ndarray) else part)
         object.__setattr__(self, "_memo", {})
 
@@ -124,7 +132,7 @@ class Queries:
         return _rebuild, tuple(self._parts().values())
 
     def _parts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in PARTS} | {"labels": dict(self.labels)}
+        return {name: getattr(self, name) for name in FIELDS} | {"labels": dict(self.labels)}
 
     def __repr__(self) -> str:
         return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
@@ -211,12 +219,12 @@ class Queries:
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
         """
-        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
+        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
         return self._taken(self.rows_of(chosen), chosen)
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
         """Row indices of queries given by index or mask, in that order."""
-        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
+        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
@@ -250,7 +258,7 @@ class Queries:
             None if self.positions is None else self.positions.take(rows),
         )
 
-    def parts(self, documents: int = PART) -> Iterator[tuple[int, int, Queries]]:
+    def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
         """All queries in parts of about this number of documents, not copied: first and last query, and the part."""
         first = 0
         while first < self.n_queries:
@@ -273,13 +281,11 @@ class Queries:
         """The same queries with other positions, or with none."""
         return _rebuild(**self._parts() | {"positions": _positions(position, self.n_documents)})
 
-    def without_ids(self) -> Queries:
-        """The same queries without names."""
-        return _rebuild(**self._parts() | {"ids": None})
-
     @staticmethod
-    def concat(parts: Sequence[Queries]) -> Queries:
+    def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
         """The queries of all parts, in order; a part without weights gets weight 1.
+
+        Without `keep_ids` parts may share ids, and the queries have none.
 
         Raises
         ------
@@ -288,16 +294,18 @@ class Queries:
             an id.
 
         """
-        for i, part in enumerate(parts):
-            for what, here in part._kinds().items():
-                if here != (first := parts[0]._kinds()[what]):
+        of_parts = [part.ids if keep_ids else None for part in parts]
+        kinds = [part._kinds(ids) for part, ids in zip(parts, of_parts, strict=True)]
+        for i, kind in enumerate(kinds):
+            for what, here in kind.items():
+                if here != (first := kinds[0][what]):
                     raise ValueError(
                         f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
                     )
-        ids = [part.ids for part in parts if part.ids is not None]
+        ids = [part for part in of_parts if part is not None]
         check_distinct(
             {f"part {i}": part for i, part in enumerate(ids)},
-            "remove it from one, or give the queries different ids",
+            "remove it from one, or give keep_ids=False if these are different queries",
         )
         positions = [part.positions for part in parts if part.positions is not None]
         weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
@@ -312,9 +320,9 @@ class Queries:
             Positions.concat(positions) if positions else None,
         )
 
-    def _kinds(self) -> dict[str, str]:
+    def _kinds(self, ids: Any) -> dict[str, str]:
         """What parts that are joined have in common, in words."""
-        ids, positions = ("none" if part is None else "given" for part in (self.ids, self.positions))
+        ids, positions = ("none" if part is None else "given" for part in (ids, self.positions))
         return {"label sources": ", ".join(sorted(self.labels)), "query ids": ids, "positions": positions}
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
@@ -427,7 +435,13 @@ def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArra
         raise ValueError(f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row")
     if n == 0:
         raise ValueError("ids is empty: there must be at least one document")
-    starts = query_starts("ids", of_row)
+    if split := split_query(of_row):
+        query, first, again = split
+        raise ValueError(
+            f"ids has query {quote(query) if isinstance(query, str) else query} in two places, row {first} and row "
+            f"{again}: sort the rows by query so that each is whole"
+        )
+    starts = first_rows(of_row)
     return np.concatenate([starts, [n]]), of_row[starts]
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Callable
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_whole
-from lambdaboost.datasets.click_models import (
-    CLICK_MODELS,
-    Cascade,
-    PositionBased,
-    result_pages,
-)
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
@@ -28,6 +23,7 @@ RANKERS = 5
 RANKER_NOISE = 0.7  # of the rankers' own scores, in standard deviations of their common score
 SESSIONS = 200  # of each query with each ranker
 SHOWN = 10
+CONTINUATION = 0.95  # of users who read down the list: they go on after a document that does not satisfy
 
 
 def web_search_log(
@@ -60,7 +56,7 @@ def web_search_log(
     seed : int
         The same seed gives the same data.
     click_model : {"cascade", "position"}
-        How users click: see `lambdaboost.datasets.click_models`.
+        How users click: they read down the list until satisfied, or look at position k with probability 1/k.
 
     Returns
     -------
@@ -85,15 +81,15 @@ def web_search_log(
     check_whole("documents", documents)
     check_whole("features", features, least=CORE_FEATURES)
     rng = np.random.default_rng(check_whole("seed", seed, least=0))
-    if click_model not in CLICK_MODELS:
-        raise ValueError(f"click_model is {click_model!r}: choose one of {', '.join(CLICK_MODELS)}")
+    if click_model not in LAST_CLICK:
+        raise ValueError(f"click_model is {click_model!r}: choose one of {', '.join(LAST_CLICK)}")
     shape = 6.25  # of a gamma distribution: standard deviation 0.4 of the mean
     sizes = np.maximum(1, np.rint(rng.gamma(shape, documents / shape, queries))).astype(np.int64)
     pages = _draw_pages(sizes, rng)
     utility = _utility(pages)
     core = _core_features(pages, rng)
     grades = grades_by_share(utility + JUDGE_NOISE * rng.standard_normal(utility.size))
-    clicks = _click_through_rate(utility, _production_score(core), sizes, CLICK_MODELS[click_model], rng)
+    clicks = _click_through_rate(utility, _production_score(core), sizes, LAST_CLICK[click_model], rng)
     names, x = _with_distractors(core, features, rng)
     return Collection(x, Queries(grades, sizes=sizes, clicks=clicks), feature_names=names)
 
@@ -191,7 +187,7 @@ def _click_through_rate(
     utility: NDArray[np.float64],
     score: NDArray[np.float64],
     sizes: NDArray[np.int64],
-    click_model: Cascade | PositionBased,
+    last_click: Callable[[Column, Column], Column],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Last clicks divided by times shown for each document, (n_documents,); 0 if never shown."""
@@ -202,15 +198,68 @@ def _click_through_rate(
             score + RANKER_NOISE * score.std() * rng.standard_normal(score.size), sizes, SHOWN
         )
         filled = page >= 0
-        last_click = click_model.last_click(
+        chance = last_click(
             np.where(filled, attraction[page], 0.0), np.where(filled, satisfaction[page], 0.0)
         )
-        nowhere = np.clip(1 - last_click.sum(axis=1, keepdims=True), 0, 1)
-        last = rng.multinomial(SESSIONS, np.hstack([last_click, nowhere]))[:, :-1]
+        nowhere = np.clip(1 - chance.sum(axis=1, keepdims=True), 0, 1)
+        last = rng.multinomial(SESSIONS, np.hstack([chance, nowhere]))[:, :-1]
         # A document appears once on a page, so no row is repeated.
         clicks[page[filled]] += last[filled]
         shown[page[filled]] += SESSIONS
     return clicks / np.maximum(shown, 1)
+
+
+def _cascade_last_click(attraction: Column, satisfaction: Column) -> Column:
+    """P(last click), (n_queries, n_positions), of users who read down the list until satisfied (Chapelle & Zhang 2009).
+
+    A document that is read is clicked with its attraction, and then satisfies with its satisfaction, which ends the
+    session; otherwise users read on with probability γ = `CONTINUATION`.
+
+    >>> _cascade_last_click(np.array([[0.5, 0.5]]), np.array([[1.0, 1.0]]))  # one click at most
+    array([[0.5   , 0.2375]])
+    """
+    goes_on = CONTINUATION * (1 - attraction * satisfaction)
+    reads = np.ones_like(attraction)
+    np.cumprod(goes_on[:, :-1], axis=1, out=reads[:, 1:])
+    last = np.empty_like(attraction)
+    silent = np.ones(len(attraction))  # P(no click from here on)
+    for r in reversed(range(attraction.shape[1])):
+        a, s = attraction[:, r], satisfaction[:, r]
+        silent_below = 1 - CONTINUATION + CONTINUATION * silent
+        last[:, r] = reads[:, r] * a * (s + (1 - s) * silent_below)
+        silent = (1 - a) * silent_below
+    return last
+
+
+def _position_last_click(attraction: Column, satisfaction: Column) -> Column:
+    """P(last click), the lowest one, of users who look at position k with probability 1/k; satisfaction is not used.
+
+    >>> _position_last_click(np.array([[0.5, 0.5]]), np.ones((1, 2)))
+    array([[0.375, 0.25 ]])
+    """
+    click = attraction / np.arange(1, attraction.shape[1] + 1)
+    none_below = np.ones_like(click)
+    none_below[:, :-1] = np.cumprod(1 - click[:, :0:-1], axis=1)[:, ::-1]
+    return click * none_below
+
+
+LAST_CLICK = MappingProxyType({"cascade": _cascade_last_click, "position": _position_last_click})
+
+
+def result_pages(score: Column, sizes: NDArray[np.int64], shown: int) -> NDArray[np.int64]:
+    """Rows of each query's best documents, best first, (n_queries, shown); −1 past the last document.
+
+    >>> result_pages(np.array([0.1, 0.7, 0.5]), np.array([2, 1]), 3)
+    array([[ 1,  0, -1],
+           [ 2, -1, -1]])
+    """
+    query_of_row = np.repeat(np.arange(sizes.size), sizes)
+    ranking = np.lexsort((-score, query_of_row))
+    position = np.arange(score.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    top = position < shown
+    page = np.full((sizes.size, shown), -1)
+    page[query_of_row[top], position[top]] = ranking[top]
+    return page
 
 
 def _with_distractors(

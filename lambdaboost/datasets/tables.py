@@ -19,7 +19,7 @@ from lambdaboost._files import check_file, reading
 from lambdaboost._installed import install_command
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets.arrays import (
-    array_of,
+    as_array,
     float_type,
     is_missing,
     labels_of,
@@ -36,7 +36,7 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
 NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 
 
-class WrongType(TypeError, ValueError):
+class ColumnTypeError(TypeError, ValueError):
     """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents."""
 
 
@@ -50,9 +50,9 @@ class Table:
     Attributes
     ----------
     frame : narwhals.DataFrame
-    where : str
+    name : str
         What messages call the table: the argument, or the path of the file.
-    first : int
+    first_row : int
         The number of the first row in messages: 0, or 1 in a file.
     csv : bool
         Whether the fields are text that stands for numbers.
@@ -62,8 +62,8 @@ class Table:
     """
 
     frame: Any
-    where: str = "df"
-    first: int = 0
+    name: str = "df"
+    first_row: int = 0
     csv: bool = False
     letor: bool = False
 
@@ -107,16 +107,14 @@ class Table:
         close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         hint = f"choose among {listed(names)}"
-        if self.frame is not None and column in getattr(
-            getattr(self.frame.to_native(), "index", None), "names", ()
-        ):
-            hint = f"it is in the index; give {self.where}.reset_index()"
+        if column in getattr(getattr(self.frame.to_native(), "index", None), "names", ()):
+            hint = f"it is in the index; give {self.name}.reset_index()"
         before = f"{argument}: " if argument else ""
-        raise ValueError(f"{before}{self.where} has no column {quote(column)}{meant}: {hint}")
+        raise ValueError(f"{before}{self.name} has no column {quote(column)}{meant}: {hint}")
 
-    def called(self, column: Any) -> Column:
+    def describe(self, column: Any) -> Column:
         """What messages call a column."""
-        return Column(f"column {quote(column)}", self.where, self.first)
+        return Column(f"column {quote(column)}", self.name, self.first_row)
 
     def series(self, column: Any) -> Any:
         """A column as a narwhals series."""
@@ -128,11 +126,11 @@ class Table:
 
     def values(self, column: Any, series: Any = None) -> NDArray[Any]:
         """A column, or those rows of it that `series` holds, as an array; raises TypeError for lists."""
-        given = array_of(self.series(column) if series is None else series)
+        given = as_array(self.series(column) if series is None else series)
         if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
             such_as = next(value for value in given if isinstance(value, list | dict | np.ndarray))
-            raise WrongType(
-                f"{self.called(column)} of {self.where} holds lists, such as {quote(such_as)}: give one value per row"
+            raise ColumnTypeError(
+                f"{self.describe(column)} of {self.name} holds lists, such as {quote(such_as)}: give one value per row"
             )
         return given
 
@@ -144,7 +142,9 @@ class Table:
         words = given.dtype.kind == "O" and any(isinstance(value, str) for value in given.flat)
         if given.dtype.kind != "O" or (words and not self.csv):
             kind = self.series(column).dtype
-            raise WrongType(f"{self.called(column)} of {self.where} is {kind}, not numeric: {NOT_NUMERIC}")
+            raise ColumnTypeError(
+                f"{self.describe(column)} of {self.name} is {kind}, not numeric: {NOT_NUMERIC}"
+            )
         import pandas as pd
 
         missing = is_missing(given)
@@ -152,25 +152,27 @@ class Table:
             missing |= np.array([str(word).strip().lower() in MISSING for word in given])
         found = pd.to_numeric(pd.Series(given).mask(missing), errors="coerce").to_numpy(np.float64)
         if (wrong := np.isnan(found) & ~missing).any():
-            name, row = self.called(column), int(wrong.argmax())
-            raise WrongType(f"{name} is {quote(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}")
+            name, row = self.describe(column), int(wrong.argmax())
+            raise ColumnTypeError(
+                f"{name} is {quote(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}"
+            )
         return found
 
     def labels(self, column: Any) -> NDArray[np.float32]:
         """A column of labels."""
-        return labels_of(self.called(column), self.numbers(column))
+        return labels_of(self.describe(column), self.numbers(column))
 
     def weights(self, column: Any) -> NDArray[np.float32]:
         """A column of weights."""
-        return weights_of(self.called(column), self.numbers(column))
+        return weights_of(self.describe(column), self.numbers(column))
 
-    def levels(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
         """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.
 
         The values are those of a pandas categorical type, else those in the rows; whole numbers exactly.
 
         >>> import pyarrow as pa
-        >>> Table.of(pa.table({"c": ["b", None, "a", "b"]})).levels("c")
+        >>> Table.of(pa.table({"c": ["b", None, "a", "b"]})).factorize("c")
         (['b', 'a'], array([ 0, -1,  1,  0]))
         """
         import pandas as pd
@@ -188,8 +190,8 @@ class Table:
 
     def documents(self, column: Any) -> NDArray[np.str_]:
         """The name of each document, "" where it is missing."""
-        values, of_row = self.levels(column)
-        return np.array([*map(text_of_value, values), ""], dtype=np.str_)[of_row]
+        values, of_row = self.factorize(column)
+        return np.array([*map(category_text, values), ""], dtype=np.str_)[of_row]
 
     def matrix(self, columns: Sequence[Any]) -> NDArray[Any]:
         """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64."""
@@ -213,7 +215,7 @@ class Table:
 
     def ids(self, column: Any) -> Any:
         """The query, or other key, of each row."""
-        return query_ids(self.called(column), self.values(column))
+        return query_ids(self.describe(column), self.values(column))
 
     def positions(self, column: Any) -> Positions:
         """The position of each row; those of CSV are ranks where every field that is not empty is a number."""
@@ -224,7 +226,7 @@ class Table:
             ranks = pd.to_numeric(given, errors="coerce")
             text = (given.notna() & ranks.isna()).to_numpy()
             if text.any() and ranks.notna().any():
-                name, row = self.called(column), int(text.argmax())
+                name, row = self.describe(column), int(text.argmax())
                 raise ValueError(
                     f"{name} is {quote(given[row])} in {name.row(row)} and a number in other rows: give ranks in all "
                     "rows or text in all; an empty field is a row that was not shown"
@@ -232,7 +234,7 @@ class Table:
             given = given if text.any() else ranks
         if self.letor:
             given = given.mask(given == 0)
-        return positions_of(self.called(column), given)
+        return positions_of(self.describe(column), given)
 
 
 def as_frame(name: str, X: Any) -> Any:
@@ -259,10 +261,10 @@ def as_frame(name: str, X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def text_of_value(value: Any) -> str:
+def category_text(value: Any) -> str:
     """The text by which a category is known: numbers without a point where they are whole.
 
-    >>> text_of_value(7.0), text_of_value("07")
+    >>> category_text(7.0), category_text("07")
     ('7', '07')
     """
     whole = isinstance(value, float | np.floating) and float(value).is_integer()
@@ -273,7 +275,7 @@ def grades_of(label: Any) -> NDArray[np.float32]:
     """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
     if (frame := as_frame("label", label)) is not None and len(frame.columns) == 1:
         label = frame[:, 0].to_native()
-    given = array_of(label)
+    given = as_array(label)
     return labels_of("label", given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given)
 
 

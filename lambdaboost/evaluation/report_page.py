@@ -18,7 +18,6 @@ from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import install_command
 from lambdaboost._words import counted, plain, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.evaluation import charts
 from lambdaboost.evaluation.comparison import (
     Comparison,
@@ -275,4 +274,3 @@ def _describe_data(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[st
         if n := int(undefined.sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             yield repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"
-    yield "SHA-256 of queries and labels", digest_of_queries(q)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets.digest import hash_queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,33 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     return fold
 
 
-def join_parts(train: Collection, valid: Collection | None = None) -> Collection:
-    """Both parts as one, without the names of queries, which both may use."""
-    return train if valid is None else Collection.concat([train.without_ids(), valid.without_ids()])
+def hash_queries(data: Collection) -> NDArray[np.uint64]:
+    """A number for each query, the same for queries whose documents have the same features and labels in any order.
+
+    Two different queries share one with a chance of 2⁻⁶⁴.
+
+    >>> from lambdaboost import Queries
+    >>> X = np.array([[1.0, 2], [3, 4], [3, 4], [1, 2], [3, 4], [1, 5]])
+    >>> a, b, c = hash_queries(Collection(X, Queries([0, 1, 1, 0, 1, 0], sizes=[2, 2, 2])))
+    >>> bool(a == b), bool(a == c)
+    (True, False)
+    """
+    from pandas.util import hash_array
+
+    q = data.queries
+    rows = np.zeros(q.n_documents, dtype=np.uint64)
+    labels = (values.astype(np.float64) for values in q.labels.values())
+    for column in [*float_columns(data.features), *labels]:
+        rows = hash_array(rows + hash_array(column))
+    return np.add.reduceat(rows, q.offsets[:-1])
+
+
+def float_columns(features: Any) -> Iterable[NDArray[np.float64]]:
+    """The columns, as contiguous float64; zeros are positive and NaN are one NaN."""
+    by_column = features if isinstance(features, np.ndarray) else features.tocsc()
+    for at in range(features.shape[1]):
+        column = by_column[:, [at]]
+        column = column if isinstance(column, np.ndarray) else column.toarray()
+        column = np.ascontiguousarray(column.ravel(), dtype=np.float64) + 0.0
+        column[np.isnan(column)] = np.nan
+        yield column

@@ -28,7 +28,6 @@ from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
-from lambdaboost.datasets.digest import hash_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.evaluation import Measure
@@ -36,7 +35,7 @@ from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
-from lambdaboost.tuning.folds import Fold, draw_folds, join_parts
+from lambdaboost.tuning.folds import Fold, draw_folds, hash_queries
 
 CROSS_VALIDATED = 10_000  # queries below which all of them are cross-validated
 ROWS_OF_PROCESS = 400_000  # documents of all settings together that make a further process worth its start
@@ -150,7 +149,9 @@ class Request:
     @cached_property
     def data(self) -> Collection:
         """All queries, those of `train` first."""
-        return join_parts(self.train, self.valid)
+        if self.valid is None:
+            return self.train
+        return Collection.concat([self.train, self.valid], keep_ids=False)
 
     @cached_property
     def splits(self) -> tuple[Fold, ...]:
@@ -291,7 +292,7 @@ def check_apart(train: Collection, valid: Collection) -> None:
     A few equal queries under other names occur in every log; in folds they stay together.
     """
     try:
-        Collection.concat([part.without_ids().take([0]) for part in (train, valid)])
+        Collection.concat([part.take([0]) for part in (train, valid)], keep_ids=False)
     except ValueError as error:
         raise ValueError(str(error).replace("part 0", "train").replace("part 1", "valid")) from None
     ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)

@@ -1,4 +1,4 @@
-"""Evaluation of models and scores on files, printed as a table or JSON."""
+"""Scores of models and of score files, and tables of their measures."""
 
 from __future__ import annotations
 

@@ -65,14 +65,14 @@ def train(
     check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
     check_suffix(out, engine)
     if early_stopping is not None and valid is None:
-        raise ValueError("early-stopping watches a measure of the validation file: give --valid")
+        raise ValueError("--early-stopping watches a measure of the validation file: give --valid")
     stock = engine_named(engine)
     params = {"seed": seed, **dict(param or ())}
     for key in dict(param or ()):
         if key in stock.SET_ELSEWHERE:
-            raise ValueError(f"param {key} has its own option; see lambdaboost train --help")
+            raise ValueError(f"--param {key} has its own option; see lambdaboost train --help")
         if key not in stock.PARAMETERS:
-            raise ValueError(f"param {key} is unknown to {TITLES[engine]}: {hint(key, stock.PARAMETERS)}")
+            raise ValueError(f"--param {key} is unknown to {TITLES[engine]}: {hint(key, stock.PARAMETERS)}")
     if isinstance(objective, NativeObjective):
         objective.check(engine)
     else:

@@ -306,8 +306,8 @@ class Recall(AtRank):
 class WTA(Binary):
     r"""Winner takes all: 1 if the top document is relevant, else 0.
 
-    One minus the WTA cost of Burges, Ragno and Le (2006, §2), so that higher is better. `empty` where no
-    document is relevant.
+    One minus the WTA cost of Burges, Ragno and Le (2006, §2), so that higher is better. In {0, 1};
+    `empty` where no document is relevant.
 
     Parameters
     ----------

@@ -229,8 +229,8 @@ def compare_values(
     Examples
     --------
     >>> from lambdaboost.evaluation import NDCG
-    >>> found = compare_values({"published": {NDCG(3): [0.5, 0.25]}, "ours": {NDCG(3): [0.5, 0.75]}})
-    >>> found["ours", NDCG(3)].difference
+    >>> found = compare_values({"published": {NDCG(3): [0.5, 0.25]}, "retrained": {NDCG(3): [0.5, 0.75]}})
+    >>> found["retrained", NDCG(3)].difference
     0.25
 
     """

@@ -206,5 +206,5 @@ def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         raise TypeError(f"scores must be numbers, one per document: {error}") from None
     if s.shape != (q.n_documents,) or not all_finite(s):
-        q.scores(np.where(np.isneginf(s), 0.0, s))
+        q.scores(np.where(np.isneginf(s), 0.0, s))  # raises, unless −inf alone is not finite
     return s

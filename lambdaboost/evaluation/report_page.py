@@ -72,7 +72,7 @@ def report(
     run : mapping, optional
         Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``.
     title : str
-        Its title.
+        The title of the page.
 
     Raises
     ------

@@ -38,6 +38,7 @@ from lambdaboost.tuning.candidates import Candidate, standard_candidates
 from lambdaboost.tuning.folds import Fold, draw_folds, hash_queries
 
 CROSS_VALIDATED = 10_000  # queries below which all of them are cross-validated
+UNLIMITED = 10_000  # settings, more than any number of minutes has
 ROWS_OF_PROCESS = 400_000  # documents of all settings together that make a further process worth its start
 DUPLICATES = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
@@ -183,7 +184,7 @@ class Request:
     @property
     def n_workers(self) -> int:
         """The number of processes: no more than there are processors, and settings."""
-        settings = 10_000 if self.settings is None else self.settings
+        settings = UNLIMITED if self.settings is None else self.settings
         worth = int(1 + self.documents * settings // ROWS_OF_PROCESS)
         return max(1, min(self.workers or worth, settings, joblib.cpu_count()))
 
@@ -263,7 +264,7 @@ def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     """The fixed parameters as plain values; raises for one that an engine does not know, or `tune` cannot fix."""
     if not isinstance(params, Mapping | None):
         raise TypeError(f"params is a {type(params).__name__}, expected a dict of the engine's parameters")
-    try:  # as Python's own numbers, texts and lists, which a script and a study can hold
+    try:  # as Python's own numbers, texts and lists, which a study and MODEL.json can hold
         plain_values = json.dumps(dict(params or {}), allow_nan=False, default=lambda of: of.tolist())
     except (TypeError, ValueError, AttributeError):
         raise TypeError(f"params is {plain(params)}: give finite numbers, texts, or lists of them") from None

@@ -23,7 +23,14 @@ from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.tuning.candidates import parse_candidates
 from lambdaboost.tuning.keep import WEIGHTS, NonInferiority
-from lambdaboost.tuning.request import Request, read_budget, read_engines, read_params, read_parts
+from lambdaboost.tuning.request import (
+    UNLIMITED,
+    Request,
+    read_budget,
+    read_engines,
+    read_params,
+    read_parts,
+)
 from lambdaboost.tuning.training import (
     SHARED,
     CrossValidation,
@@ -38,7 +45,6 @@ from lambdaboost.tuning.tuned import Tuned
 from lambdaboost.tuning.verdict import best_of, best_trees, compare_trials, describe, frame_of
 
 SETTINGS = 17  # where no budget is given
-UNLIMITED = 10_000  # settings, more than any number of minutes has
 PHASE_ENDS = {"trees": 0.5, "objectives": 0.85}  # shares of the minutes after which a phase ends
 
 
@@ -196,12 +202,10 @@ def choose(request: Request, study: Any) -> Tuned:
 
 def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
     """The settings of each phase, by what the study has found before it."""
-    searched, budget = (
-        request.tree_candidate.name,
-        3 * UNLIMITED if request.settings is None else request.settings,
-    )
+    searched = request.tree_candidate.name
+    budget = 3 * UNLIMITED if request.settings is None else request.settings
     yield "default", [Setting(request.default_candidate.name, "default")]
-    n = n_trees(request)
+    n = n_tree_settings(request)
     own = [Setting(searched, "trees", start) for start in STARTS[:n]]
     shared = [
         Setting(other.name, "trees", start) for other in request.other_engines for start in STARTS[:SHARED]
@@ -232,8 +236,8 @@ def phases(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
                 return
 
 
-def n_trees(request: Request) -> int:
-    """How many trees are tried: what the default and the objectives leave, but a third of it for the last phase."""
+def n_tree_settings(request: Request) -> int:
+    """The number of tree settings: two thirds of the budget that the default and the objectives leave."""
     if request.settings is None:
         return UNLIMITED
     rest = request.settings - len(request.candidates) - (SHARED - 1) * len(request.other_engines)
@@ -252,7 +256,7 @@ def remaining(requested: Iterable[Setting], trials: Iterable[Trial]) -> list[Set
 
 
 def weight_trials(chosen: Trial, trials: Iterable[Trial]) -> list[Trial]:
-    """The choice, and it with the weights of the second measure that were trained, rising."""
+    """The chosen trial, then its trials with a weight of the second measure, in rising order."""
     of = "keep", chosen.setting.candidate, chosen.setting.trees
     done = ((one, one.requested) for one in trials if one.is_complete)
     return [chosen, *(one for one, plan in done if (plan.phase, plan.candidate, plan.trees) == of)]

@@ -1,7 +1,7 @@
 r"""What the trials say: which setting to take, what each part of it gave, and how sure that is.
 
-The highest of many noisy means is too high, and often not the best setting's, so that means are `shrunken` before the
-highest is taken. What the choice gave over the engine's default is split: `compare_trials` tests the trees with the
+The highest of many noisy means overestimates, and is often not that of the best setting, so the means are shrunk first
+(`shrunken`). What the choice gave over the engine's default is split: `compare_trials` tests the trees with the
 objective of the default on both sides, objectives on the same trees, further labels against the objective without them
 on the same trees, and engines over the same trees. All tests are paired by query; where one of several was chosen, or
 several are tested, p-values are corrected for all of them.

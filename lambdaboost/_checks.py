@@ -1,6 +1,7 @@
-"""Checks of arguments: each returns the argument in its canonical form, or raises one line that names the remedy.
+"""Checks of arguments: each raises one line that names the remedy.
 
-They replace scikit-learn's, whose import takes twice as long as that of lambdaboost.
+`check_whole` and `check_number` also return the plain number. All replace scikit-learn's, whose import takes twice as
+long as that of lambdaboost.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def inlined_strict_fp(function: F) -> F:
     return _into_callers(function, fastmath=False)
 
 
-def strict_fp_no_refcount(function: F) -> F:
+def kernel_strict_fp(function: F) -> F:
     """Compile like `kernel`, with every operation in the order written, and without reference counts."""
     return _compiled(function, nogil=True, fastmath=False, _nrt=False)
 

@@ -1,9 +1,9 @@
 """How many threads lambdaboost's kernels use, and whether they are those of an engine in training.
 
-While an engine trains, as many as it: ``num_threads=1`` is one thread here too. Otherwise ``NUMBA_NUM_THREADS``, then
-``OMP_NUM_THREADS``, then the processors that this process may use. This respects
-whoever shares the machine; it is no faster: two trainings of one thread each on two processors took 1.04 and .98 times
-as long.
+While an engine trains, kernels use its number of threads: ``num_threads=1`` means one here too. Otherwise
+``NUMBA_NUM_THREADS`` decides, then ``OMP_NUM_THREADS``, then the processors that this process may use. This is for the
+sake of other processes, not for speed: two trainings of one thread each on two processors took 1.04 and .98 times as
+long.
 
 Nothing here starts Numba's threading layer. Starting it calls ``omp_set_num_threads`` on the OpenMP runtime that an
 engine may share, and so would override the user's own setting for the rest of the process.

@@ -16,7 +16,7 @@ class Value:
     """A frozen dataclass, without a decorator, whose `text` and `repr` show what differs from the defaults.
 
     A subclass is entered in the `registry` of its kind by its name, unless it is defined with ``registered=False``, as
-    bases are; lambdaboost's own names stay.
+    bases are; a class of your own does not replace one of lambdaboost's.
 
     Fields are plain Python values, so that equal values have equal texts: ``np.int64(3)`` becomes 3, a list or an
     array a tuple, and both ``np.float64(2)`` and 2 become 2.0 in a field of floats. NaN equals NaN. A copy is the value
@@ -38,7 +38,7 @@ class Value:
         """Check the fields."""
 
     def _fields(self) -> dict[str, Any]:
-        return {of.name: getattr(self, of.name) for of in fields(self)}  # type: ignore[arg-type]
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)}  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         return self._fields() == other._fields() if type(self) is type(other) else NotImplemented
@@ -66,10 +66,10 @@ class Value:
 
     def _format(self, format_item: Callable[[Any], str]) -> str:
         items = []
-        for of in sorted(fields(self), key=lambda of: bool(of.kw_only)):  # type: ignore[arg-type]
-            value, default = getattr(self, of.name), _plain(of.default)
+        for spec in sorted(fields(self), key=lambda spec: bool(spec.kw_only)):  # type: ignore[arg-type]
+            value, default = getattr(self, spec.name), _plain(spec.default)
             if default is MISSING or not (value is default or value == default):
-                items.append(f"{of.name}={format_item(value)}")
+                items.append(f"{spec.name}={format_item(value)}")
         return f"{type(self).__name__}({', '.join(items)})"
 
 
@@ -87,13 +87,13 @@ def _with_plain_fields(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
     @wraps(check)
     def convert_and_check(value: Any) -> None:
-        for of in fields(value):
-            object.__setattr__(value, of.name, _plain(getattr(value, of.name)))
+        for spec in fields(value):
+            object.__setattr__(value, spec.name, _plain(getattr(value, spec.name)))
         check(value)
-        for of in fields(value):
+        for spec in fields(value):
             # Measures with integers as defaults of float fields convert their numbers themselves.
-            if "float" in str(of.type) and type(of.default) is not int:
-                object.__setattr__(value, of.name, _as_float(getattr(value, of.name)))
+            if "float" in str(spec.type) and type(spec.default) is not int:
+                object.__setattr__(value, spec.name, _as_float(getattr(value, spec.name)))
 
     return convert_and_check
 

@@ -1,4 +1,4 @@
-"""What engines learn by themselves: their own ranking objectives, by name."""
+"""The engines' own ranking objectives, by name."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ BETA, DRAWS, SEED, ROUND = 0.7, 3, 5, 2
 
 
 def by_noisy_swaps(objective, labels, scores, rankers):
-    """Each pair of the objective weighed by the mean of its swaps under the rankers, forced by the scores."""
+    """Each pair of the objective weighted by the mean of its swaps under the rankers, forced by the scores."""
     rule = objective.rule
     y, n = [float(label) for label in labels[rule.source]], len(scores)
     tied = [labels[name] for name in rule.within]

@@ -1,4 +1,4 @@
-"""|ΔZ| of every measure that weighs pairs: some documents against rankings that are swapped and measured."""
+"""|ΔZ| of every measure that weights pairs: some documents against rankings that are swapped and measured."""
 
 from itertools import pairwise
 
@@ -131,7 +131,7 @@ def test_the_grades_of_near_linear_time(metric):
         assert worth.tolist() == [grades <= most]
 
 
-def test_every_measure_that_weighs_pairs_is_in_the_docstring():
+def test_every_measure_that_weights_pairs_is_in_the_docstring():
     for measure in SWAPS:  # other objectives refer to LambdaRank
         assert measure.__name__ in LambdaRank.__doc__
     assert set(SWAPS) < set(MEASURES.values())

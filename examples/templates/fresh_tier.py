@@ -51,5 +51,5 @@ class FreshTier(Objective):
 
     @property
     def rule(self) -> PairRule:
-        """Which pairs count, what weighs them (a measure's |ΔZ|, or 1) and which force pushes them."""
+        """Which pairs count, what weights them (a measure's |ΔZ|, or 1) and which force pushes them."""
         return PairRule(self.source, within=("relevance",), sigma=self.sigma)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined_strict_fp, kernel, no_refcount, over_queries, strict_fp_no_refcount
+from lambdaboost._jit import inlined_strict_fp, kernel, kernel_strict_fp, no_refcount, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure, OfSource
@@ -150,7 +150,7 @@ def _pearson(x, y):
     return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
-@strict_fp_no_refcount
+@kernel_strict_fp
 def _pearsons(first, last, offsets, x, y, out):
     for q in range(first, last):
         out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])

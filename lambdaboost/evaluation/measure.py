@@ -66,8 +66,12 @@ class Measure(Value, ABC, registered=False):
         >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name
         ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain_linear')
         """
-        given = {of.name: getattr(self, of.name) for of in fields(self)}
-        given = {of.name: given[of.name] for of in fields(self) if repr(given[of.name]) != repr(of.default)}
+        given = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        given = {
+            spec.name: given[spec.name]
+            for spec in fields(self)
+            if repr(given[spec.name]) != repr(spec.default)
+        }
         cutoff = f"@{given.pop('k')}" if "k" in given else ""
         given.pop("source", None)
         ends = [] if self.source == RELEVANCE else [self.source]

@@ -1,7 +1,8 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; `objective` and `composite` are their base classes. Packages hold what several
-share: `kernels` over pairs, `swaps` of measures.
+Each file holds one public objective; `objective` and `composite` are their base classes. `schedules`, `scaled` and
+`recipes` hold what they are made of, `parsing` reads them from text, `no_pair` explains a missing pair. Packages hold
+what several share: `kernels` over pairs, `swaps` of measures.
 """
 
 # ruff: isort: skip_file

@@ -27,16 +27,15 @@ class LambdaRank(Objective):
     MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
     MRR@k               :math:`|\max(v(r_j), x_i) - Z|`, x_i what the other relevant documents give
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
-    PairAccuracy        :math:`(1 + \sum_{p < \rho < r} \mathrm{sgn}(l_i - l_\rho) - \mathrm{sgn}(l_j - l_\rho)) / N`
+    PairAccuracy        :math:`(1 + \sum_{p < t < r} \mathrm{sgn}(l_i - l_t) - \mathrm{sgn}(l_j - l_t)) / N`
     Spearman            :math:`|r_i - r_j|\,|b_i - b_j| / (AB)`, r the ranks of documents with a label
     =================== =======================================================================================
 
     R and N are the relevant documents and the pairs of the query, M = min(R, k), and v(r) = 1/r, 0 past k; C(r) counts
     the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the probability that i satisfies, P(r)
-    the product of 1 − R above rank r, and :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k
-    zero; b are the ranks of the labels less their mean, ties averaged, :math:`B^2 = \sum b^2`, and
-    :math:`A^2 = n(n^2-1)/12`.
-    A pair on the same side of a binary measure's threshold has weight 0.
+    the product of 1 − R above rank r, and :math:`V(r) = \sum_{t<r} R(t) P(t)/t + P(r)/r`, terms past k zero; b are the
+    ranks of the labels less their mean, ties averaged, :math:`B^2 = \sum b^2`, and :math:`A^2 = n(n^2-1)/12`. A pair on
+    the same side of a binary measure's threshold has weight 0.
 
     Parameters
     ----------

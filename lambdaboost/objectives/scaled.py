@@ -76,10 +76,10 @@ class Gradients:
         """λ and μ of each objective; those over pairs share one sort."""
         order = no_order(self.q)
         return [
-            of.lambdas(self.scores, self.q, self.iteration)
-            if of.rule is None
-            else of.rule.lambdas(self.scores, self.q, order)
-            for of in self.objectives
+            objective.lambdas(self.scores, self.q, self.iteration)
+            if objective.rule is None
+            else objective.rule.lambdas(self.scores, self.q, order)
+            for objective in self.objectives
         ]
 
     @cached_property

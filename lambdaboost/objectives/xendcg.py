@@ -88,7 +88,7 @@ class XENDCG(Objective):
 
 
 MULTIPLIER, INCREMENT = 214013, 2531011  # of the linear generator that C compilers call rand
-MODULUS = 2**32 - 1  # as a mask
+MASK = 2**32 - 1  # x & MASK is x modulo 2^32
 AT_ONCE = 64  # draws
 # The constants of 1, 2, … AT_ONCE steps together. Products wrap around in int64, which loses none of the masked bits.
 POWERS = np.array([pow(MULTIPLIER, n, 2**32) for n in range(1, AT_ONCE + 1)])
@@ -126,9 +126,9 @@ def _steps(times):
     power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
     while times > 0:
         if times & 1:
-            a, c = (power * a) & MODULUS, (power * c + add) & MODULUS
-        add = (power * add + add) & MODULUS
-        power = (power * power) & MODULUS
+            a, c = (power * a) & MASK, (power * c + add) & MASK
+        add = (power * add + add) & MASK
+        power = (power * power) & MASK
         times >>= 1
     return a, c
 
@@ -141,7 +141,7 @@ def _draw(gains, state, phi):
         for i in range(gain.size):  # each from the same state, to fill vector lanes
             gamma = (((POWERS[i] * state + SUMS[i]) >> 16) & 0x7FFF) / 32768
             out[i] = gain[i] - gamma if gain[i] == gain[i] else 0.0
-        state = (POWERS[AT_ONCE - 1] * state + SUMS[AT_ONCE - 1]) & MODULUS
+        state = (POWERS[AT_ONCE - 1] * state + SUMS[AT_ONCE - 1]) & MASK
 
 
 @inlined_strict_fp
@@ -203,7 +203,7 @@ def _xendcg_kernel(first, last, offsets, iteration, seed, scores, gains, lam, mu
             if b - a != size:  # each round before this one took a draw a document
                 size = b - a
                 power, add = _steps(iteration * size)
-            state = (power * (seed + end) + add) & MODULUS
+            state = (power * (seed + end) + add) & MASK
             _draw(gains[a:b], state, phi[a - before : b - before])
             end += 1
         for i in range(offsets[end] - before):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined_strict_fp, strict_fp_no_refcount
+from lambdaboost._jit import inlined_strict_fp, kernel_strict_fp
 
 LARGEST_FLOAT32 = np.float32(np.finfo(np.float32).max)
 NO_QID = -(2**63)  # the query of a row without one
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
         return cls(np.empty(n, np.float32), np.empty(n, np.int32), ends, np.empty(lines), ids, comments)
 
 
-@strict_fp_no_refcount
+@kernel_strict_fp
 def parse_lines(text, at, row, n, rows):
     """Parse lines from position `at` on, which all end with a newline, into `rows` from row `row` and value `n` on.
 

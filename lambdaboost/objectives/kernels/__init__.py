@@ -16,10 +16,10 @@ so that what a document should be above is one contiguous run, and no loop looks
                2
                3
 
-With E = e^{σs}, one exponential per document, ρ = E_j/(E_i + E_j) costs one division per pair. The formula is in
-`tiles.pair`. A single outlying score is clipped first: ρ is 0 or 1 in its pairs either way. Gains and
-discounts enter as differences from the lowest of their run or list, where float32 holds them best; sums are float32
-over some hundred rows and are then carried to float64.
+With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`loss.ByRatio`) costs one division per
+pair; `tiles.pair` puts force and weight together. A single outlying score is clipped first: ρ is 0 or 1 in its pairs
+either way. Gains and discounts enter as differences from the lowest of their run or list, where float32 holds them
+best; sums are float32 over some hundred rows and are then carried to float64.
 
 `dispatch` chooses the kernel of each query before any runs:
 

@@ -54,7 +54,7 @@ class PairRule:
     """
 
     source: str
-    metric: Measure | None = None  # its |ΔZ| weighs a pair; None weighs every pair 1
+    metric: Measure | None = None  # its |ΔZ| weights a pair; None: every weight is 1
     within: tuple[str, ...] = ()
     skip_zero: bool = False
     sigma: float = 1.0
@@ -106,10 +106,10 @@ class PairRule:
         return lam, mu
 
     def lambdas_at(self, rankers: Floats, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-        """λ and μ, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
+        """λ and μ, each pair weighted by its mean swap under the rankings by `rankers` (draws, n_documents)."""
         pairs, sums = self.pairs(scores, q), np.zeros((2, q.n_documents))
         for ranker in rankers:
-            sums += pair_gradient(scores, q, pairs, weighed_at=_order(ranker, q))
+            sums += pair_gradient(scores, q, pairs, ranking=_order(ranker, q))
         return self.sigma / len(rankers) * sums[0], self.sigma**2 / len(rankers) * sums[1]
 
     def levels(self, q: Queries) -> Levels:
@@ -136,7 +136,7 @@ class PairRule:
         return known
 
     def has_pair(self, q: Queries) -> bool:
-        """Whether a pair anywhere in these queries can weigh something: what it differs in, its gains, its query."""
+        """Whether any pair has a weight above 0, by its labels, its gains and its query."""
         levels, gain, weights = self._known(q)
         found = levels.pairs() > 0
         # Gains are those above the worst level of a run.
@@ -163,18 +163,18 @@ def pair_gradient(
     pairs: Pairs,
     order: NDArray[np.int32] | None = None,
     *,
-    weighed_at: NDArray[np.int32] | None = None,
+    ranking: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """λ and μ of every document, float32 (n_documents,), before they are multiplied by σ and σ².
 
     The first call at some scores fills `order`, memory from `no_order`; later ones at the same scores skip the sort.
-    Pairs of two documents past the cutoff do not count. `weighed_at` is the ranking that weighs pairs if
-    it is not that by score.
+    Pairs of two documents past the cutoff do not count. `ranking` is the one whose swaps weight pairs, if it is not
+    that by score.
     """
     levels, gain, weights, loss = pairs
     known = order is not None and bool(order[0] >= 0)
     kernel = choose_kernel(q, levels, weights)
-    if weighed_at is not None:  # lanes and the tree know only that by score
+    if ranking is not None:  # lanes and the tree know only that by score
         kernel = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     near, kernel = clip_outliers(scores, q, kernel, loss)
     by_lanes = kernel == BY_LANES
@@ -189,7 +189,7 @@ def pair_gradient(
         order = no_order(q)
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
-    by_rank = order if weighed_at is None else weighed_at
+    by_rank = order if ranking is None else ranking
     lists = Lists(kernel == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
     if lists.wanted.any():
         gradient_by_tiles(lists, loss, out)

@@ -53,7 +53,7 @@ PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
-    """All queries: levels and weights, scores, the documents by score and by the ranking that weighs pairs."""
+    """All queries: levels and weights, scores, the documents by score and by the ranking whose swaps weight pairs."""
 
     wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
     levels: Levels
@@ -61,7 +61,7 @@ class Lists(NamedTuple):
     gain: NDArray[np.float32]  # (n_levels,)
     scores: Floats
     by_score: NDArray[np.int32]  # (n_documents,) counted within the query
-    by_rank: NDArray[np.int32]  # the same where pairs are weighed at the ranking by score
+    by_rank: NDArray[np.int32]  # the same, where that ranking is the one by score
 
 
 class TileWork(NamedTuple):
@@ -283,5 +283,5 @@ def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float3
 
 
 def gradient_by_plain_loop(lists: Lists, loss: Loss, out: Any) -> None:
-    """The same in float64, however far the scores lie apart."""
+    """The same in float64, for scores that are too far apart for float32."""
     gradient_by_tiles(lists, loss._replace(sigmoid=ByDifference(*loss.sigmoid[:2])), out, np.float64)

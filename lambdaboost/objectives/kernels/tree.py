@@ -10,13 +10,13 @@ A binary tree cuts the list. The documents of a run become *moments* at its poin
 give a *local expansion* at the points of another, which a document evaluates by its own ℓ_u. Only pairs of neighbouring
 leaves are summed as pairs, by tiles.
 
-A pair weighs a bilinear form of the figures D of both documents, D_0 = 1, those of the upper and of the lower rank:
+The weight of a pair is a bilinear form of the values D of the upper and of the lower rank, D_0 = 1:
 
     w = Σ_kl W_kl D_k(upper) D_l(lower)         W by the level of the upper document and that of the lower.
 
-A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two figures,
-the pair accuracy one for each level. A swap's `tree_terms` says which. So each level
-and each D has its moments and local expansions.
+A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two values,
+the pair accuracy one for each level. A swap's `tree_terms` says which. So each level and each D has its moments and
+local expansions.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Documents(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What weighs a pair by the levels of its documents."""
+    """What weights a pair, by the levels of its documents."""
 
     gain: Any  # (n_levels,)
     h: Any  # (n_levels,)
@@ -304,12 +304,12 @@ def _translate_moments(weights, at_points, moments, local_expansion, mixed):
                                 mixed[k, v] += w * moments[other, l, v]
             for k in range(n_terms):
                 if mixed[k, 0] != 0 or mixed[k, N_POINTS - 1] != 0:
-                    for of in range(2):
+                    for derivative in range(2):
                         for u in range(N_POINTS):
                             total = 0.0
                             for v in range(N_POINTS):
-                                total += at_points[role, of, u, v] * mixed[k, v]
-                            local_expansion[level, of, k, u] += total
+                                total += at_points[role, derivative, u, v] * mixed[k, v]
+                            local_expansion[level, derivative, k, u] += total
 
 
 @no_refcount
@@ -443,7 +443,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
     n_terms = weights.swap.n_terms
     formula = PairFormula(weights.swap, weights.factors, loss.gradient, loss.sigmoid._replace(sigma=1.0))
 
-    def some(first: int, last: int, _: Any) -> None:
+    def block(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
             here, own = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
             n, m, gain = here.stop - here.start, int(levels.size[own].sum()), lists.gain[own]
@@ -455,7 +455,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             fallen = _accumulate_drops(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
             sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
 
-    over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
+    over_queries(block, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
 
 
 def _accumulate_drops(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:

@@ -29,7 +29,8 @@ def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
 
     def build() -> NDArray[np.float64]:
         d = 1 / np.log2(2 + ranks_from_0(q))
-        d[k:] = 0 if k is not None else d[k:]
+        if k is not None:
+            d[k:] = 0
         return d
 
     found: NDArray[np.float64] = q.memo(("discounts", k), build)

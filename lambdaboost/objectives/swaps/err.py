@@ -4,7 +4,7 @@ With R the satisfaction at a rank, P(r) the product of 1 − R above it, and D(r
 ERR = Σ R(r) P(r) D(r). Let a stand at rank p, b below it at r. Swapping them changes the first term, divides those
 between by 1 − R_a and multiplies them by 1 − R_b, and changes the last; what is below r stays. All that comes to
 
-    w = |R_a − R_b| (V(p) − V(r)) / (1 − R_a),    V(r) = Σ_{ρ<r} R(ρ) P(ρ) D(ρ) + P(r) D(r).
+    w = |R_a − R_b| (V(p) − V(r)) / (1 − R_a),    V(r) = Σ_{t<r} R(t) P(t) D(t) + P(r) D(r).
 
 V falls, by P(r + 1) (D(r) − D(r + 1)) from rank to rank; summed from below it loses no digits.
 """

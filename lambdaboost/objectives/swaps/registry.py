@@ -1,4 +1,4 @@
-"""Which swap weighs the pairs of which measure: each swap file registers its own with `swap_of`."""
+"""Which swap weights the pairs of which measure: each swap file registers its own with `swap_of`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_swap(name: str, metric: object) -> None:
     if not isinstance(metric, tuple(SWAPS)):
         known = ", ".join(measure.__name__ for measure in SWAPS)
         raise TypeError(
-            f"{name} is {plain(repr(metric))}, expected a measure whose swaps weigh pairs: one of {known}"
+            f"{name} is {plain(repr(metric))}, expected a measure whose swaps weight pairs: one of {known}"
         )
 
 

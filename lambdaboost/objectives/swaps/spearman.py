@@ -6,8 +6,7 @@ A² = Σ a_i² and B² = Σ b_i². Swapping two documents in the ranking changes
     w = |a_i − a_j| |b_i − b_j| / (A B),
 
 the swap of discounted gains with ranks as discounts and b/(A B) as gains. Documents that tie in score have the ranks of
-the current order, 1 to n without ties, as in every swap: A² = n(n² − 1)/12. Documents without a
-label are not counted.
+the current order, 1 to n without ties, as in every swap: A² = n(n² − 1)/12. Documents without a label are not counted.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ LAYERS = (
 )
 OUTSIDE = ("benchmarks", "docs", "examples", "experiments", "tests", "tools")
 IMPORT = re.compile(
-    r"\bfrom ((?:lambdaboost|benchmarks|experiments)\b[\w.]*) import (\([^)]*\)|[^\n\\\"';]*)"
+    r"\bfrom ((?:lambdaboost|benchmarks|experiments)\b[\w.]*) import (\([^)]*\)|[^\n\\\"';`]*)"
 )
 MADE_UP = {"lambdaboost.objectives.inner", "lambdaboost.objectives.outer"}
 in_a_checkout = pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="a source archive has no links")

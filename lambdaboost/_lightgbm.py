@@ -122,6 +122,11 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
+def round_of(booster: Any) -> int:
+    """The booster's own count of rounds, with those of the model that it continues, without trees of no split."""
+    return int(booster.current_iteration())
+
+
 def threads_given(booster: Any) -> Any:
     """The number of threads among the parameters of a booster; None if there is none."""
     return given(params_of(booster), "num_threads")

@@ -84,6 +84,11 @@ def state_of(booster: Any) -> dict[str, Any]:
     return learner
 
 
+def round_of(booster: Any) -> int:
+    """The booster's own count of rounds, with those of the model that it continues."""
+    return int(booster.num_boosted_rounds())
+
+
 def threads_given(booster: Any) -> Any:
     """The number of threads of a booster; 0 where it was not set."""
     return state_of(booster).get("generic_param", {}).get("nthread")

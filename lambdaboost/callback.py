@@ -55,7 +55,7 @@ def call_objective(
         else:
             scores, data = y_pred, None
             q = queries_of_arrays(y_true, weight, group)
-        iteration = 0 if state is None else int(getattr(booster, state.round_method)())
+        iteration = 0 if state is None else state.round_of(booster)
         derivatives: Gradient
         if state is not None and state.is_checked(objective, q):
             derivatives = objective.gradient(scores, q, iteration)
@@ -65,13 +65,13 @@ def call_objective(
         derivatives = objective.gradient(scores, q, iteration)
         if state is None:
             return derivatives
-        hessian = float(derivatives[1].sum(dtype=np.float64))
+        hessian_sum = float(derivatives[1].sum(dtype=np.float64))
         engine = internals_of(booster)
-        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian)
+        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
         refuse_traps(case)
-        if not any(
-            one == objective for one, _ in state.checked
-        ):  # once, though weights may change in every round
+        # Once, though weights may change in every round.
+        warned = any(one == objective for one, _ in state.checked)
+        if not warned:
             warn_of_traps(case)
         if not state.checked and engine is _lightgbm:
             _lightgbm.restart_dart(booster)
@@ -88,9 +88,10 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     booster = calling_booster()
     with using(*threads_of(None if booster is None else booster_state(booster))):
         if group is not None:
-            q = queries_of_arrays(scores, weight, group)
+            y_true, y_pred = scores, queries  # as LGBMRanker calls it
+            q = queries_of_arrays(y_true, weight, group)
             check_sources(measure, q, remedy=attaching(None))
-            return unique_name(booster, measure.name), measure.mean(queries, q), True
+            return unique_name(booster, measure.name), measure.mean(y_pred, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
             check_sources(measure, q, remedy=attaching(queries))
@@ -177,9 +178,7 @@ class BoosterState:
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
         engine = internals_of(booster)
-        # The booster's own count of rounds, from 0, with those of the model that it continues. LightGBM does not count
-        # a round whose tree has no split.
-        self.round_method = "current_iteration" if engine is _lightgbm else "num_boosted_rounds"
+        self.round_of = engine.round_of
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text

@@ -29,7 +29,7 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
-    RANKER_PARAMS,
+    OWN_PARAMS,
     OnRound,
     Ranker,
     RowFields,
@@ -70,7 +70,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         How to treat categories that were not in the training data: raise an error, or treat them as missing with one
         warning that counts the rows.
     min_child_samples : int, optional
-        The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
+        The minimum number of documents in a leaf, by default 20; for gradient steps 100, or a twentieth of the
+        documents if that is less, at least 20.
     **kwargs
         Those of LGBMRanker: ``n_estimators=``, ``num_leaves=``, ``learning_rate=``, ….
 
@@ -187,7 +188,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             one.check_readers(feval or (), "eval_", self.n_jobs)
         params = with_min_leaf_size(params, "lightgbm", objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _make_dataset(*training[1:4], **named)
+        data = _make_dataset(training.features, q, training.init_score, **named)
         first_only = _lightgbm.is_true(params.get("first_metric_only", True))
         if first_only and _lightgbm.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
@@ -198,7 +199,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             data,
             self.n_estimators,
             valid_sets=[
-                data if one is training else _make_dataset(*one[1:4], reference=data, **named)
+                data
+                if one is training
+                else _make_dataset(one.features, one.queries, one.init_score, reference=data, **named)
                 for one in valid
             ],
             valid_names=eval_names,
@@ -216,7 +219,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        own = {*RANKER_PARAMS[1:], *(["min_child_samples"] if self.min_child_samples is None else [])}
+        own = {*OWN_PARAMS, *(["min_child_samples"] if self.min_child_samples is None else [])}
         params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
         return params | ({"objective": "None"} if stage == "predict" else {})
 
@@ -372,6 +375,6 @@ def feature_names(booster: Any) -> tuple[str, ...]:
 def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
     values = booster.pandas_categorical or []
-    of = zip(booster.feature_name(), _lightgbm.feature_infos(booster), strict=False)
-    named = [name for name, info in of if info != "none" and not info.startswith("[")]
+    ranges = zip(booster.feature_name(), _lightgbm.feature_infos(booster), strict=False)
+    named = [name for name, info in ranges if info != "none" and not info.startswith("[")]
     return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}

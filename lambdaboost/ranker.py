@@ -28,7 +28,7 @@ from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
-RANKER_PARAMS = ("objective", "query", "sources", "position", "unseen")
+OWN_PARAMS = ("query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
 OnRound = Callable[[float | None], bool | None]
 
@@ -125,7 +125,7 @@ class Ranker:
         return features if as_frame("X", X) is None else to_frame(features, self._fitted)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
-        """The checked objective, after the names of the parameters."""
+        """Check the names of the parameters and the objective; return the objective."""
         known = engine_named(self._engine).PARAMETERS.union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
             if name not in known:
@@ -142,7 +142,7 @@ class Ranker:
     def _prepare_fit(
         self, X: Any, y: Any, given: RowFields, eval_set: Any, lists: RowFields, first_model: Any
     ) -> tuple[Any, Documents, list[Documents]]:
-        """The objective, the training data, and the validation sets, among which the training data are the same object.
+        """The objective, the training data and the validation sets; one that is the training data is the same object.
 
         Features and codes are those of the model that the training continues, which has them by place.
         """
@@ -168,7 +168,7 @@ class Ranker:
         return objective, training, found
 
     def _features_of(self, model: Any, X: Any) -> Columns:
-        """The columns of a table, of which the features are those of another model, in its order."""
+        """The columns that the ranker names; if a model is continued, with its features, in its order."""
         columns, frame = columns_of(self), as_frame("X", X)
         if model is None or frame is None:
             return columns

@@ -207,7 +207,7 @@ def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
     return node(0)
 
 
-def _write_json(trees: Forest) -> bytes:
+def _write_json(forest: Forest) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
 
     def dump(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _write_json(trees: Forest) -> bytes:
         return {
             "nodeid": number,
             "depth": depth,
-            "split": trees.feature_name(node),
+            "split": forest.feature_name(node),
             # 2^128 is above every float32 number, and infinity as one; JSON has no infinity.
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
@@ -229,14 +229,14 @@ def _write_json(trees: Forest) -> bytes:
             "children": [left, right],
         }
 
-    dumps = [dump(tree, count()) for tree in trees.trees]
+    dumps = [dump(tree, count()) for tree in forest.trees]
     return json.dumps(dumps, allow_nan=False, indent=1).encode() + b"\n"
 
 
-LEAST_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
+LESS_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
 
 
-def _write_onnx(trees: Forest) -> bytes:
+def _write_onnx(forest: Forest) -> bytes:
     """A TreeEnsemble of ai.onnx.ml 5: nodes in the order in which they are first met, one list for all trees."""
     onnx = package("onnx")
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
@@ -254,7 +254,7 @@ def _write_onnx(trees: Forest) -> bytes:
     # A tree begins with a split; of a single leaf both sides are that leaf.
     roots = [
         place(tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, tree, tree))[0]
-        for tree in trees.trees
+        for tree in forest.trees
     ]
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
     members = [code for node in nodes if node.categories for code in (*node.categories, np.nan)]
@@ -269,7 +269,7 @@ def _write_onnx(trees: Forest) -> bytes:
         domain="ai.onnx.ml",
         n_targets=1,
         tree_roots=roots,
-        nodes_modes=tensor([MEMBER if node.categories else LEAST_OR_EQUAL for node in nodes], np.uint8),
+        nodes_modes=tensor([MEMBER if node.categories else LESS_OR_EQUAL for node in nodes], np.uint8),
         nodes_featureids=[node.feature for node in nodes],
         nodes_splits=tensor([node.threshold for node in nodes]),
         nodes_missing_value_tracks_true=[int(node.missing_left) for node in nodes],
@@ -283,13 +283,13 @@ def _write_onnx(trees: Forest) -> bytes:
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     inputs, outputs = (
-        [info("X", number, [None, len(trees.feature_names)])],
+        [info("X", number, [None, len(forest.feature_names)])],
         [info("score", number, [None, 1])],
     )
     graph = onnx.helper.make_graph([ensemble], "lambdaboost", inputs, outputs)
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
     model = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
-    about = {"features": list(trees.feature_names), "categories": trees.categories}
+    about = {"features": list(forest.feature_names), "categories": forest.categories}
     onnx.helper.set_model_props(model, {key: json.dumps(value, default=str) for key, value in about.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())

@@ -52,7 +52,7 @@ class Case:
     data: Any  # the data set; None for the arrays of LGBMRanker
     q: Queries
     round: int
-    hessian: float  # the sum over the documents
+    hessian_sum: float  # over the documents
 
     @property
     def on_cluster(self) -> bool:
@@ -88,7 +88,7 @@ def internals_of(booster: Any) -> Any:
 
 
 def refuse_traps(case: Case) -> None:
-    """Raise for the first row that refuses the case."""
+    """Raise for the first row that refuses the case, and on a cluster for an objective that needs all queries."""
     if case.on_cluster:
         refuse_sums_over_all(case.objective)
     for text in _messages(case, REFUSED):
@@ -152,8 +152,8 @@ def _cuts_queries(case: Case) -> bool:
 def _small_for_lightgbm(case: Case) -> Found:
     least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
     n = case.q.n_documents
-    if case.has_pairs and (n < 2 * least or case.hessian < 2 * hessian):
-        yield {"n": n, "sum": f"{case.hessian:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
+    if case.has_pairs and (n < 2 * least or case.hessian_sum < 2 * hessian):
+        yield {"n": n, "sum": f"{case.hessian_sum:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
 
 
 LIGHTGBM = (
@@ -195,8 +195,8 @@ def _approximates(case: Case) -> Found:
 
 def _small_for_xgboost(case: Case) -> Found:
     least = case.param_value("min_child_weight")
-    if case.has_pairs and case.hessian < 2 * least and case.has_trees:
-        yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
+    if case.has_pairs and case.hessian_sum < 2 * least and case.has_trees:
+        yield {"sum": f"{case.hessian_sum:.3g}", "least": f"{least:g}"}
 
 
 XGBOOST = (

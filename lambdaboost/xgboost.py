@@ -31,7 +31,7 @@ from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
     DEFAULT_MEASURE,
-    RANKER_PARAMS,
+    OWN_PARAMS,
     Documents,
     OnRound,
     Ranker,
@@ -97,12 +97,13 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
         # XGBoost's own changes the class of a copy to its first base, which before 3.0 must be an XGBModel.
-        params = {name: getattr(self, name) for name in (*RANKER_PARAMS, *xgb.XGBModel._get_param_names())}
+        names = ("objective", *OWN_PARAMS, *xgb.XGBModel._get_param_names())
+        params = {name: getattr(self, name) for name in names}
         return params | (getattr(self, "kwargs", None) or {})
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
-        own = {*RANKER_PARAMS, "eval_metric"}
+        own = {"objective", *OWN_PARAMS, "eval_metric"}
         params = {name: value for name, value in super().get_xgb_params().items() if name not in own}
         seed = params.get("random_state")
         if draw := getattr(seed, "integers", None) or getattr(seed, "randint", None):
@@ -196,17 +197,17 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set."""
-        name, features, q, margin, fitted = documents
+        name, q, margin = documents.name, documents.queries, documents.init_score
         data: Any = self._create_ltr_dmatrix(
             reference,
-            features,
+            documents.features,
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
             weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(fitted.categories),
+            enable_categorical=self.enable_categorical or bool(documents.columns.categories),
             feature_types=self.feature_types,
             **more,
         )

@@ -1,6 +1,5 @@
 """Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
 
-import itertools
 import math
 from functools import lru_cache
 
@@ -381,76 +380,3 @@ def measured(measure, queries):
     values = [_measured(measure, tuple(s), tuple(l)) for s, l in queries]
     values = [v for v in values if not math.isnan(v)]
     return sum(values) / len(values) if values else math.nan
-
-
-def chebyshev(weighted, temperature):
-    """Weights of a soft maximum of weighted costs."""
-    largest = max(weighted)
-    if largest <= 0:
-        return [1 / len(weighted)] * len(weighted)
-    soft = [math.exp((c / largest - 1) / temperature) for c in weighted]
-    return [x / sum(soft) for x in soft]
-
-
-def naive_query_contents(X, q):
-    """The documents of each query as a sorted list of features and grade."""
-    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
-    return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
-
-
-def position_ratios(costs, power):
-    """t⁺ and t⁻ of each place by alternating minimisation; places without a cost are interpolated (Hu et al. 2019)."""
-    n = len(costs)
-    plus, minus = [1.0] * n, [1.0] * n
-    for _ in range(200):
-        before = plus + minus
-        plus = _relative([sum(costs[k][l] / minus[l] for l in range(n)) ** power for k in range(n)], costs)
-        turned = [[costs[k][l] for k in range(n)] for l in range(n)]
-        minus = _relative([sum(turned[l][k] / plus[k] for k in range(n)) ** power for l in range(n)], turned)
-        if max(abs(a / b - 1) for a, b in zip(plus + minus, before, strict=True)) <= 1e-7:
-            break
-    return plus, minus
-
-
-def _relative(t, costs):
-    known = [k for k, row in enumerate(costs) if sum(row) > 0]
-    if not known:
-        return [1.0] * len(t)
-    with np.errstate(over="ignore"):
-        given = [min(t[k] / t[known[0]], 1e6) for k in known]
-    return [max(float(x), 1e-6) for x in np.interp(range(len(t)), known, given)]
-
-
-def naive_shrunken(values, weight, candidate):
-    """Best linear predictions of a nested random model by its covariance matrix, moments by loops over candidates."""
-    known = [i for i in range(weight.size) if weight[i] > 0 and not np.isnan(values[:, i]).any()]
-    x, w = values[:, known], weight[known]
-    s, h = len(x), w / w.sum()
-    y = np.array([sum(h * row) for row in x])
-    noise = []
-    for row in x:
-        d = row - sum(x) / s
-        terms = h**2 * (d - sum(h * d)) ** 2 / (1 - 2 * h + sum(h**2))
-        noise.append(max(sum(terms) * s / (s - 1), 1e-24))
-    noise = np.array(noise)
-    groups = [np.flatnonzero(candidate == c) for c in sorted(set(candidate.tolist()))]
-    a = naive_excess([(y[g], noise[g]) for g in groups])
-    centres = [np.average(y[g], weights=1 / (a + noise[g])) for g in groups]
-    variances = [1 / sum(1 / (a + noise[g])) for g in groups]
-    b = naive_excess([(np.array(centres), np.array(variances))])
-    same = np.equal.outer(candidate, candidate)
-    effects = b * same + a * np.eye(s)
-    inverse = np.linalg.inv(effects + np.diag(noise))
-    mu = inverse.sum(axis=0) @ y / inverse.sum()
-    return mu + effects @ inverse @ (y - mu)
-
-
-def naive_excess(groups):
-    """The variance of means within groups beyond their noise, by DerSimonian and Laird's moments."""
-    found = free = scale = 0.0
-    for means, noise in groups:
-        w = 1 / noise
-        found += sum(w * (means - np.average(means, weights=w)) ** 2)
-        free += means.size - 1
-        scale += sum(w) - sum(w**2) / sum(w)
-    return max(0.0, (found - free) / scale) if free else 0.0

@@ -37,9 +37,8 @@ LONG_OBJECTIVES = {  # with the documents of the list
     graded(): 100_000,
     RankNet(): 100_000,
 }
-SAMPLED = (
-    24  # documents of a long list that are held to the reference, besides the first, last and most forced
-)
+# Documents of a long list that are held to the reference, besides the first, the last and those of the largest force.
+SAMPLED = 24
 
 
 def longest(rule):

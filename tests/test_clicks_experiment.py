@@ -60,6 +60,29 @@ def test_shuffled_lists_recover_the_curve():
         swap_experiment(simulate(RANKERS, Q, PositionBased(), 50, np.random.default_rng(1), k=K))
 
 
+def position_ratios(costs, power):
+    """t⁺ and t⁻ of each place by alternating minimisation; places without a cost are interpolated (Hu et al. 2019)."""
+    n = len(costs)
+    plus, minus = [1.0] * n, [1.0] * n
+    for _ in range(200):
+        before = plus + minus
+        plus = _relative([sum(costs[k][l] / minus[l] for l in range(n)) ** power for k in range(n)], costs)
+        turned = [[costs[k][l] for k in range(n)] for l in range(n)]
+        minus = _relative([sum(turned[l][k] / plus[k] for k in range(n)) ** power for l in range(n)], turned)
+        if max(abs(a / b - 1) for a, b in zip(plus + minus, before, strict=True)) <= 1e-7:
+            break
+    return plus, minus
+
+
+def _relative(t, costs):
+    known = [k for k, row in enumerate(costs) if sum(row) > 0]
+    if not known:
+        return [1.0] * len(t)
+    with np.errstate(over="ignore"):
+        given = [min(t[k] / t[known[0]], 1e6) for k in known]
+    return [max(float(x), 1e-6) for x in np.interp(range(len(t)), known, given)]
+
+
 def unbiased(s, q, power, k):
     """λ and μ of unbiased LambdaRank: the ratios of the round, then the pairs divided by them."""
     place = np.maximum(q.required_position() - 1, 0)
@@ -72,7 +95,7 @@ def unbiased(s, q, power, k):
             apart = s[rows][i] - s[rows][j]
             cost = np.log1p(np.exp(-abs(apart))) - min(apart, 0.0)
             costs[place[rows][i], place[rows][j]] += naive.swap_ndcg(gains, r, i, j, k) * cost
-    plus, minus = naive.position_ratios(costs, 1 / (1 + power))
+    plus, minus = position_ratios(costs, 1 / (1 + power))
     found = np.zeros((2, q.n_documents))
     for rows, pairs, gains, r in queries:
         at = place[rows]

@@ -7,8 +7,6 @@ from rules import named
 
 from lambdaboost import GradientStep, LambdaRank, Queries, Spearman
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # drawn ones often have not
-
 
 @pytest.fixture(scope="module")
 def queries():

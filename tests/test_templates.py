@@ -84,7 +84,6 @@ def tried(check, row):
         check(**row, **dict.fromkeys(others, value))
 
 
-@pytest.mark.filterwarnings("ignore:.*queries have not both")
 @pytest.mark.parametrize("check", checks(test_objectives, "rule"), ids=lambda check: check.__name__)
 def test_the_objective_holds_what_every_objective_holds(check):
     tried(check, {"rule": ROW})

@@ -1,5 +1,6 @@
 """`lambdaboost.tune`: the search, the model, and what it refuses."""
 
+import itertools
 import os
 import re
 import signal
@@ -13,7 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from naive import naive_query_contents
 from scipy.sparse import csr_matrix
 
 from lambdaboost import (
@@ -300,6 +300,12 @@ def test_folds_keep_equal_queries_together():
     bare = Collection(TRAIN.features, Queries(TRAIN.queries.relevance, TRAIN.queries.sizes))
     fold = fold_of_query(Collection.concat([bare, bare]), 4, seed=0)
     assert np.array_equal(fold[:50], fold[50:]) and np.bincount(fold).min() >= 24
+
+
+def naive_query_contents(X, q):
+    """The documents of each query as a sorted list of features and grade."""
+    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
+    return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
 
 
 @pytest.mark.parametrize("seed", range(3))

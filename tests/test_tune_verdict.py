@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from naive import naive_shrunken
 from scipy import stats
 
 from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, Scorecard, graded
@@ -205,6 +204,41 @@ def test_a_reference_is_never_chosen():
     frame, _, chosen = drawn.add("LambdaRank()", "objectives", 0.3, STARTS[0]).result()
     assert chosen.setting.candidate == GRADED and set(frame.question) >= {"label"}
     assert "objective" not in set(frame.question)
+
+
+def naive_shrunken(values, weight, candidate):
+    """Best linear predictions of a nested random model by its covariance matrix, moments by loops over candidates."""
+    known = [i for i in range(weight.size) if weight[i] > 0 and not np.isnan(values[:, i]).any()]
+    x, w = values[:, known], weight[known]
+    s, h = len(x), w / w.sum()
+    y = np.array([sum(h * row) for row in x])
+    noise = []
+    for row in x:
+        d = row - sum(x) / s
+        terms = h**2 * (d - sum(h * d)) ** 2 / (1 - 2 * h + sum(h**2))
+        noise.append(max(sum(terms) * s / (s - 1), 1e-24))
+    noise = np.array(noise)
+    groups = [np.flatnonzero(candidate == c) for c in sorted(set(candidate.tolist()))]
+    a = naive_excess([(y[g], noise[g]) for g in groups])
+    centres = [np.average(y[g], weights=1 / (a + noise[g])) for g in groups]
+    variances = [1 / sum(1 / (a + noise[g])) for g in groups]
+    b = naive_excess([(np.array(centres), np.array(variances))])
+    same = np.equal.outer(candidate, candidate)
+    effects = b * same + a * np.eye(s)
+    inverse = np.linalg.inv(effects + np.diag(noise))
+    mu = inverse.sum(axis=0) @ y / inverse.sum()
+    return mu + effects @ inverse @ (y - mu)
+
+
+def naive_excess(groups):
+    """The variance of means within groups beyond their noise, by DerSimonian and Laird's moments."""
+    found = free = scale = 0.0
+    for means, noise in groups:
+        w = 1 / noise
+        found += sum(w * (means - np.average(means, weights=w)) ** 2)
+        free += means.size - 1
+        scale += sum(w) - sum(w**2) / sum(w)
+    return max(0.0, (found - free) / scale) if free else 0.0
 
 
 @pytest.mark.parametrize("seed", range(5))

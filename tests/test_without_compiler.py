@@ -28,7 +28,6 @@ def interpreted(tmp_path_factory):
         return [figures[name] for name in figures.files]
 
 
-@pytest.mark.filterwarnings("ignore:.*queries have not both good documents")
 @pytest.mark.parametrize("at", range(len(rules.RULES)), ids=rules.IDS)
 def test_same_figures_interpreted(at, interpreted):
     scores, q = drawn.make(3, [9, 1, 6, 2])

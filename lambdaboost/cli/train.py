@@ -12,7 +12,6 @@ import numpy as np
 from typer import Option
 
 from lambdaboost._installed import TITLES, engine_named
-from lambdaboost._warn import warn
 from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
@@ -94,7 +93,7 @@ def train(
 
         if name != "train" and (shared := find_shared(parts["train"], part)) is not None:
             n = counted(int(np.count_nonzero(shared)), "query", "queries")
-            warn(
+            note(
                 f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"
             )
 

@@ -385,8 +385,8 @@ class Columns:
             kept = tuple(column for column in names if column not in gone)
             if unnamed := [column for column in kept if table.csv and str(column).startswith("Unnamed: ")]:
                 warn(
-                    f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name it or "
-                    "leave it out; pandas writes such a one without index=False"
+                    f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
+                    "it, or leave it out; pandas writes such a one without index=False"
                 )
         if not kept:
             raise ValueError(

@@ -102,6 +102,12 @@ def error_context(before: str) -> Iterator[None]:
         raise kind(f"{before}: {error}") from None
 
 
+def shorten_repr(value: Any) -> str:
+    """The repr of a wrong value, at most 100 characters of it: a class in place of an object is given whole arrays."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}…"
+
+
 def check_whole(name: str, value: Any, least: int = 1, most: int = MAX_CUTOFF, remedy: str = "") -> int:
     """A whole number from `least` to `most`.
 
@@ -117,11 +123,11 @@ def check_whole(name: str, value: Any, least: int = 1, most: int = MAX_CUTOFF, r
             raise TypeError
         n = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}: {remedy}") from None
+        raise TypeError(f"{name} is {shorten_repr(value)}: {remedy}") from None
     if n < least:
-        raise ValueError(f"{name} is {value!r}: {remedy}")
+        raise ValueError(f"{name} is {shorten_repr(value)}: {remedy}")
     if n > most:
-        raise ValueError(f"{name} is {value!r}, expected at most {most}: {remedy}")
+        raise ValueError(f"{name} is {shorten_repr(value)}, expected at most {most}: {remedy}")
     return n
 
 
@@ -144,14 +150,14 @@ def check_number(
     ValueError: step is 0: give a finite number > 0
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}: {remedy or 'give a number'}")
+        raise TypeError(f"{name} is {shorten_repr(value)}: {remedy or 'give a number'}")
     x = float(value)
     if not (math.isfinite(x) and low <= x <= high and above < x < below):
         bounds = [f"> {above:g}"] if above > -math.inf else [f"≥ {low:g}"] if low > -math.inf else []
         bounds += [f"≤ {high}" if isinstance(high, int) else f"≤ {high:g}"] if high < math.inf else []
         bounds += [f"< {below:g}"] if below < math.inf else []
         raise ValueError(
-            f"{name} is {value!r}: {remedy or ' '.join(['give a finite number', ' and '.join(bounds)])}"
+            f"{name} is {shorten_repr(value)}: {remedy or ' '.join(['give a finite number', ' and '.join(bounds)])}"
         )
     return int(x) if x.is_integer() else x
 
@@ -159,13 +165,13 @@ def check_number(
 def check_tuple(name: str, value: object, such_as: str) -> None:
     """Raise where `value` is no tuple; fields of a `Value` that are given lists or arrays hold tuples."""
     if not isinstance(value, tuple):
-        raise TypeError(f"{name} is {value!r}: give a tuple such as {such_as}")
+        raise TypeError(f"{name} is {shorten_repr(value)}: give a tuple such as {such_as}")
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
     """Raise where `value` is none of the choices of a `Literal`."""
     if value not in get_args(choices):
-        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
+        raise ValueError(f"{name} is {shorten_repr(value)}, expected one of {', '.join(get_args(choices))}")
 
 
 def check_sigma(value: Any) -> None:
@@ -176,7 +182,7 @@ def check_sigma(value: Any) -> None:
 def check_new_source(name: object, taken: Container[str] = ()) -> None:
     """Raise if `name` cannot name a new label source: no string, reserved, or one of `taken`."""
     if not isinstance(name, str) or not name:
-        raise TypeError(f"a label source needs a name of type str, got {name!r}")
+        raise TypeError(f"a label source needs a name of type str, got {shorten_repr(name)}")
     if name in RESERVED:
         raise ValueError(
             f"a label source cannot be called {name!r}: {', '.join(RESERVED)} are reserved; rename it"

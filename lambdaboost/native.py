@@ -11,7 +11,7 @@ import numpy as np
 from lambdaboost._checks import refuse_labels
 from lambdaboost._installed import TITLES
 from lambdaboost._warn import warn
-from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives import parse
 
 # By engine, the default first.
@@ -56,6 +56,11 @@ class NativeObjective:
         if self.name == "rank:map":
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
+
+    def check_positions(self, q: Queries) -> None:
+        """Warn of positions that it does not read; LightGBM's ``"lambdarank"`` corrects for them in its own way."""
+        if q.positions is not None and self.name != "lambdarank":
+            warn(f"position: {self.name!r} does not read positions, so training ignores them")
 
     def check(self, engine: str) -> None:
         """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""

@@ -121,7 +121,7 @@ class Ranker:
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
-        features = self._fitted.features_in(X)
+        features = replace(self._fitted, unseen=self.unseen).features_in(X)
         return features if as_frame("X", X) is None else to_frame(features, self._fitted)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
@@ -149,6 +149,8 @@ class Ranker:
         objective, columns = self._objective_to_fit(), self._features_of(first_model, X)
         training = self._read_documents("X", X, y, given, columns)
         training.check_readers([objective])
+        if isinstance(objective, NativeObjective):
+            objective.check_positions(training.queries)
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._eval_arguments, lists, strict=True):
             if items is not None and len(items) != len(sets):

@@ -132,6 +132,12 @@ def with_min_leaf_size(
 # LightGBM.
 
 
+def _label_gain(case: Case) -> Found:
+    table = case.params.get("label_gain")
+    if table is not None:
+        yield {"gain": f"({', '.join(map(str, table.split(',') if isinstance(table, str) else table))})"}
+
+
 def _draws_bags_by_query(case: Case) -> bool:
     is_on = float(_lightgbm.given(case.params, "bagging_freq") or 0) != 0
     return is_on and _lightgbm.is_true(case.params.get("bagging_by_query"))
@@ -170,8 +176,7 @@ LIGHTGBM = (
     Trap(
         "label_gain", WARNED,
         "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
-        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))",
-        lambda case: case.params.get("label_gain") is not None,
+        "ndcg; use NDCG(k, gain={gain}) as feval and LambdaRank(NDCG(gain={gain}))", _label_gain,
     ),
     Trap(
         "min_sum_hessian_in_leaf", WARNED,
@@ -324,7 +329,8 @@ SHARED = (
     Trap(
         "position", WARNED,
         "position: this objective does not read the positions of the data, so training ignores them; train with one "
-        "that does, such as InversePropensity(LambdaRank(), curve), or leave position out", _unread_positions,
+        "that does, such as InversePropensity(LambdaRank(), curve), or leave position out, of the features too",
+        _unread_positions,
     ),
 )  # fmt: skip
 

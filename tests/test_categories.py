@@ -127,7 +127,13 @@ def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     frame = PANDAS.assign(market=np.where(other, "xx", MARKET), site=np.where(PRICE > 0.9, 99, PANDAS.site))
     lacking = PANDAS.assign(market=PANDAS.market.where(~other), site=PANDAS.site.where(PRICE <= 0.9))
     expected = fitted.predict(lacking)
-    for predict in (fitted.predict, loaded.predict, partial(loaded.predict, unseen="missing")):
+    strict = ranker(engine).fit(PANDAS, GRADE).set_params(unseen="missing")  # after the fit
+    for predict in (
+        fitted.predict,
+        strict.predict,
+        loaded.predict,
+        partial(loaded.predict, unseen="missing"),
+    ):
         with pytest.warns(
             UserWarning, match="count as missing: 2 rows of column 'market', such as 'xx'"
         ) as seen:

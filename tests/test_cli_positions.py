@@ -96,7 +96,12 @@ def test_positions_that_nothing_reads_are_reported(capsys, folder):
         _, err = done(capsys, "train", log, *FITS, *rank, "--out", folder / "m.txt")
         assert "warning: position: this objective does not read" in err
         more = ("--measure", MEASURE, "--test", log, "--out", folder / "n.txt")
-        assert "warning" not in done(capsys, "train", log, *FITS, *rank, *more)[1]
+        _, err = done(capsys, "train", log, *FITS, *rank, *more)
+        assert "warning" not in err and f"log.csv shares {LOG.queries.n_queries} queries with" in err
+        ignores = ("--objective", "rank_xendcg", "--out", folder / "ignores.txt")
+        assert (
+            "position: 'rank_xendcg' does not read" in done(capsys, "train", log, *FITS, *rank, *ignores)[1]
+        )
     native = (*FITS, "--objective", "lambdarank")
     for name, more in (("plain", ("--drop", "rank")), ("corrected", rank)):
         done(capsys, "train", log, *native, *more, "--out", folder / name)

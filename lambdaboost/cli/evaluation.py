@@ -85,7 +85,12 @@ def print_measures(
 
 def read_scores(path: Path, n: int) -> NDArray[np.float64]:
     """Read one finite score per line, one for each of the `n` documents."""
-    scores = np.array(path.read_text(encoding="utf-8-sig").split(), dtype=np.float64)
+    try:
+        scores = np.array(path.read_text(encoding="utf-8-sig").split(), dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: {error}; give one score a line, as predict writes them without --ids"
+        ) from None
     if scores.size != n or not np.isfinite(scores).all():
         raise ValueError(f"{path} has {scores.size} scores: give a finite one for each of {n} documents")
     return scores

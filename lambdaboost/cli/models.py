@@ -73,9 +73,14 @@ def read_model(path: Path, options: Columns) -> Model:
         if type(error).__module__.partition(".")[0] not in ENGINES:
             raise
         raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: give one") from None
-    note(
-        f"{path} has no {saving.sidecar_path(path).name}: features are matched by name if it has names, else by order"
+    names = engine.feature_names(booster)
+    unnamed = names == tuple(map(engine.UNNAMED.format, range(len(names))))
+    found = (
+        "without names of features, columns are taken in their order"
+        if unnamed
+        else "features are found by name"
     )
+    note(f"{path} has no {saving.sidecar_path(path).name}: {found}")
     columns = replace(options, categories=engine.categories(booster))
     return Model(path, booster, columns, {"engine": name})
 

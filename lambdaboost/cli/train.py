@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from typer import Option
 
 from lambdaboost._installed import TITLES, engine_named
+from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
@@ -22,6 +24,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.traps import hint
+from lambdaboost.tuning.request import find_shared
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"
@@ -88,6 +91,14 @@ def train(
         readers = [objective] if name == "train" else [*measures, *([watched] if name == "valid" else [])]
         check_labels(readers, part.queries, files[name], part.rows)
 
+        if name != "train" and (shared := find_shared(parts["train"], part)) is not None:
+            n = counted(int(np.count_nonzero(shared)), "query", "queries")
+            note(
+                f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"
+            )
+
+    if isinstance(objective, NativeObjective):
+        objective.check_positions(parts["train"].queries)
     shuffled = parts["train"].shuffled(seed)
     if not getattr(objective, "reads_positions", True) and any(m.reads_positions for m in measures):
         shuffled = shuffled.without_positions()  # it would be reported that the training ignores them
@@ -121,7 +132,7 @@ def train(
         "rounds_kept": kept,
     }
     save(booster, out, objective=objective, params=params, about=about)
-    note(f"trained {objective!r} in {seconds:.1f} s; {out} has {kept} rounds")
+    note(f"trained {objective!r} in {seconds:.1f} s; {out} has {counted(kept, 'round')}")
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"), end="")
     elif means:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, InterruptedAfterWrite, note
 from lambdaboost.cli.evaluation import check_labels
@@ -45,7 +46,10 @@ def tune(
     settings: Annotated[int | None, Option(min=1, help="Number of settings to try; default 17.")] = None,
     minutes: Annotated[float | None, Option(help="Time for the search, instead of --settings.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
-    rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
+    rounds: Annotated[
+        int,
+        Option(min=1, help="Maximum number of rounds in a fold; the model has more, as it has more queries."),
+    ] = 500,
     early_stopping: Annotated[
         int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
     ] = 30,
@@ -94,7 +98,7 @@ def tune(
     def write(tuned: Tuned) -> None:
         tuned.save(out, about={**columns.record(), "data": describe_data(files, parts), "seed": seed})
         print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
-        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds")
+        note(f"{out} is {tuned.objective!r}, {counted(tuned.rounds, 'round')}")
 
     try:
         tuned = search(

@@ -375,14 +375,19 @@ class Columns:
                 raise ValueError(f"{table.name} lacks {of}: {listed(missing)}; add these columns")
             if missing:
                 warn(
-                    f"{table.name} lacks the features {listed(missing)}, which count as 0; if it has others than the "
-                    "training data, the scores are meaningless"
+                    f"{table.name} lacks the features {listed(missing)}, which count as 0; if it was made with "
+                    "other features than the training data, the scores are meaningless"
                 )
             kept = tuple(self.features)
         else:
             gone = {column for _, column in self._uses()}.union(self._existing("drop", table))
             gone |= {QUERY, LABEL, DOCUMENT} if table.letor else set()
             kept = tuple(column for column in names if column not in gone)
+            if unnamed := [column for column in kept if table.csv and str(column).startswith("Unnamed: ")]:
+                warn(
+                    f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
+                    "it, or leave it out; pandas writes such a one without index=False"
+                )
         if not kept:
             raise ValueError(
                 f"features is empty: {table.name} needs a column besides those of queries and labels"

@@ -134,7 +134,7 @@ class Table:
             )
         return given
 
-    def numbers(self, column: Any) -> NDArray[Any]:
+    def numbers(self, column: Any, remedy: str = NOT_NUMERIC) -> NDArray[Any]:
         """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
         given = self.values(column)
         if given.dtype.kind in "biuf":
@@ -142,9 +142,7 @@ class Table:
         words = given.dtype.kind == "O" and any(isinstance(value, str) for value in given.flat)
         if given.dtype.kind != "O" or (words and not self.csv):
             kind = self.series(column).dtype
-            raise ColumnTypeError(
-                f"{self.describe(column)} of {self.name} is {kind}, not numeric: {NOT_NUMERIC}"
-            )
+            raise ColumnTypeError(f"{self.describe(column)} of {self.name} is {kind}, not numeric: {remedy}")
         import pandas as pd
 
         missing = is_missing(given)
@@ -153,18 +151,18 @@ class Table:
         found = pd.to_numeric(pd.Series(given).mask(missing), errors="coerce").to_numpy(np.float64)
         if (wrong := np.isnan(found) & ~missing).any():
             name, row = self.describe(column), int(wrong.argmax())
-            raise ColumnTypeError(
-                f"{name} is {quote(given[row])} in {name.row(row)}, not a number: {NOT_NUMERIC}"
-            )
+            raise ColumnTypeError(f"{name} is {quote(given[row])} in {name.row(row)}, not a number: {remedy}")
         return found
 
     def labels(self, column: Any) -> NDArray[np.float32]:
         """A column of labels."""
-        return labels_of(self.describe(column), self.numbers(column))
+        return labels_of(
+            self.describe(column), self.numbers(column, "labels are numbers, such as grades from 0")
+        )
 
     def weights(self, column: Any) -> NDArray[np.float32]:
         """A column of weights."""
-        return weights_of(self.describe(column), self.numbers(column))
+        return weights_of(self.describe(column), self.numbers(column, "weights are numbers ≥ 0"))
 
     def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
         """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.

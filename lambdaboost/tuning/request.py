@@ -296,6 +296,18 @@ def check_apart(train: Collection, valid: Collection) -> None:
         Collection.concat([part.take([0]) for part in (train, valid)], keep_ids=False)
     except ValueError as error:
         raise ValueError(str(error).replace("part 0", "train").replace("part 1", "valid")) from None
+    both = find_shared(train, valid)
+    if both is not None:
+        ids = valid.queries.ids
+        at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
+        raise ValueError(
+            f"valid shares {n} with train, the first is query {at if ids is None else plain(ids[at])}: the choice "
+            "would be made on training data; remove them from one part, such as by valid.take(…)"
+        )
+
+
+def find_shared(train: Collection, valid: Collection) -> NDArray[np.bool_] | None:
+    """The queries of `valid` that `train` has too; None where so few are equal that chance may be the reason."""
     ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
     both = np.isin(hash_queries(valid), hash_queries(train)) & ordered
     ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
@@ -303,12 +315,8 @@ def check_apart(train: Collection, valid: Collection) -> None:
         same = np.isin(ids, known)
         if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
             both |= same
-    if (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered):
-        at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
-        raise ValueError(
-            f"valid shares {n} with train, the first is query {at if ids is None else plain(ids[at])}: the choice "
-            "would be made on training data; remove them from one part, such as by valid.take(…)"
-        )
+    is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
+    return both if is_shared else None
 
 
 def check_measure(measure: Measure, name: str, part: Collection) -> None:

@@ -125,7 +125,8 @@ def tune(
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
     rounds, early_stopping_rounds : int
         The maximum number of rounds, and the number of rounds without a better mean over the folds so far after which a
-        training stops (twice that in the first fold). All folds of a setting get the same number of rounds.
+        training stops (twice that in the first fold). All folds of a setting get the same number of rounds,
+        and the final training more, in proportion to its documents.
     study : path, optional
         A file for Optuna's journal storage. The same call resumes it, also with a larger budget.
     workers : int, optional

@@ -33,12 +33,13 @@ def data() -> Path:
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
     """The checks of rare objectives are slow tests, wherever they are parametrised by one."""
-    from rules import is_rare
+    from rules import Rule, is_rare
 
-    from lambdaboost.objectives import Objective
+    from lambdaboost.objectives import OBJECTIVES, Objective
 
     for item in items:
         for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
-            objective = getattr(value, "objective", value)
-            if isinstance(objective, Objective) and is_rare(objective):
+            given = value.objective if isinstance(value, Rule) else value
+            named = isinstance(given, str) and given.partition("(")[0] in OBJECTIVES
+            if (named or isinstance(given, Objective)) and is_rare(given):
                 item.add_marker(pytest.mark.slow)

@@ -85,7 +85,7 @@ REFERENCE = {"reference": (0.5,)}
         ("clip is 0.5: give a finite number ≥ 1", lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5)),
         # Constraints.
         ("keep is 0: give a finite number > 0", lambda: Constrained(*TWO, keep=0, **REFERENCE)),
-        ("keep is 1: give a number below 1", lambda: Constrained(*TWO, keep=1, **REFERENCE)),
+        ("keep is 1: give a finite number > 0 and < 1", lambda: Constrained(*TWO, keep=1, **REFERENCE)),
         (r"raise_ is \(LambdaRank.*expected an objective", lambda: Constrained(RankNet(), TWO, **REFERENCE)),
         ("does not optimise a single measure", lambda: Constrained(ListNet(), RankNet(), **REFERENCE)),
         ("first is Constrained.* part of another", lambda: Blend(KEPT, RankNet(), 0.5)),

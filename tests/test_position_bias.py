@@ -52,6 +52,7 @@ def test_the_true_curve_is_in_the_intervals(eta):
     assert max(curve.values) == 1
 
 
+@pytest.mark.slow
 def test_features_tell_the_curve_from_one_ranker(eta=1.0):
     """Without them the log of one ranker says nothing of the curve."""
     log = log_of(eta, 200, rankers=SCORE)
@@ -67,6 +68,7 @@ def test_features_tell_the_curve_from_one_ranker(eta=1.0):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """95 % intervals of the positions below the best, over 30 logs: 150 of them, correlated within a log."""
     held = [

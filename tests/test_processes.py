@@ -45,7 +45,7 @@ def interrupted(engine, threads, times):
     return lost, wrong
 
 
-@pytest.mark.parametrize("times", [15, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [5, pytest.param(200, marks=pytest.mark.slow)])
 def test_of_a_hundred_interrupts_one_is_lost_at_most(times):
     """A Python function that ctypes calls loses what a signal's handler raises at its first instruction: a quarter."""
     calls = [(*engine, threads, times) for engine in ENGINES for threads in ((2,) if times < 100 else (1, 2))]

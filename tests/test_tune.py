@@ -228,6 +228,7 @@ def test_minutes_end_the_search_and_are_used():
         tune(TRAIN, **(QUICK | {"settings": None, "minutes": 1e-12}))
 
 
+@pytest.mark.slow
 def test_workers_try_the_same_settings():
     def drawn(found):
         rows = found.trials[found.trials.phase != "refinement"]

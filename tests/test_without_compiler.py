@@ -28,11 +28,11 @@ def interpreted(tmp_path_factory):
         return [figures[name] for name in figures.files]
 
 
-@pytest.mark.parametrize("at", range(len(rules.RULES)), ids=rules.IDS)
-def test_same_figures_interpreted(at, interpreted):
+@pytest.mark.parametrize(("at", "rule"), list(enumerate(rules.RULES)), ids=rules.IDS)
+def test_same_figures_interpreted(at, rule, interpreted):
     scores, q = drawn.make(3, [9, 1, 6, 2])
     for ours, theirs in zip(
-        rules.RULES[at].objective.gradient(scores, q, iteration=3),
+        rule.objective.gradient(scores, q, iteration=3),
         interpreted[2 * at : 2 * at + 2],
         strict=True,
     ):

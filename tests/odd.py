@@ -38,7 +38,7 @@ LONG_OBJECTIVES = {  # with the documents of the list
     RankNet(): 100_000,
 }
 # Documents of a long list that are held to the reference, besides the first, the last and those of the largest force.
-SAMPLED = 24
+SAMPLED = 12
 
 
 def longest(rule):

@@ -64,7 +64,7 @@ PYTHON_VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_i
 
 test-python:
 	$(MAKE) .venv-$(PYTHON_VERSION)/installed
-	.venv-$(PYTHON_VERSION)/bin/python -m pytest -p no:cacheprovider $(CORE_TESTS)
+	.venv-$(PYTHON_VERSION)/bin/python -m pytest -p no:cacheprovider -m "not slow" $(CORE_TESTS)
 
 .venv-3.%/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-3.$*

@@ -66,6 +66,7 @@ class Documents(NamedTuple):
             check_sources(reader, q, self.name, remedy=remedy)
             if isinstance(reader, NativeObjective):
                 reader.check_labels(q.labels[RELEVANCE])
+                reader.check_positions(q)
             elif isinstance(reader, Measure):
                 with error_context(self.name), using(max(0, n_jobs or 0)):
                     reader.per_query(np.zeros(q.n_documents), q)
@@ -149,8 +150,6 @@ class Ranker:
         objective, columns = self._objective_to_fit(), self._features_of(first_model, X)
         training = self._read_documents("X", X, y, given, columns)
         training.check_readers([objective])
-        if isinstance(objective, NativeObjective):
-            objective.check_positions(training.queries)
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._eval_arguments, lists, strict=True):
             if items is not None and len(items) != len(sets):

@@ -104,7 +104,10 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
         raise ValueError(f"format is {quote(format)}: give one of {listed(FORMATS)}")
     path = Path(path)
     check_place("path", path)
-    content = FORMATS[format](read_forest(model))
+    try:
+        content = FORMATS[format](read_forest(model))
+    except RecursionError:  # those that read JSON stop at a depth too
+        raise _refusal("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
@@ -137,7 +140,10 @@ Trees = tuple[list[Split | Leaf], str]  # with the objective
 
 
 def _trees_of_lightgbm(booster: Any) -> Trees:
-    model = booster.dump_model()
+    # The dump does not escape the names.
+    plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
+    text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
+    model = type(booster)(model_str=text).dump_model()
     if model["num_tree_per_iteration"] > 1:
         raise _refusal("several scores a document", OWN_FILE)
     weight = 1 / len(model["tree_info"]) if model["average_output"] else 1.0

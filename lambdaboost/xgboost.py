@@ -68,7 +68,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names; or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Measures are maximised.
+        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first
+        one; measures are maximised.
     **kwargs
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 

@@ -62,6 +62,10 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
         json.loads(done(capsys, "evaluate", test, *given, "--json", *measures)[0])
         for given in (("--scores", scores), ("--model", model))
     )
+    named = tmp_path / "named.csv"
+    done(capsys, "predict", model, test, "--ids", "--out", named)
+    said = refused(capsys, "evaluate", test, "--scores", named)
+    assert f"{named}: " in said and "give one score a line, as predict writes them without --ids" in said
     assert by_scores == by_model and by_model["measures"] == about["measures"]["test"]
     assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in table
     q, values = read_letor(test).queries, np.loadtxt(scores)

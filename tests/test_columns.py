@@ -187,6 +187,17 @@ def test_only_numbers_are_numbers(tmp_path, word, other):
         read_table(tmp_path / "t.csv", query="q", relevance="y")
 
 
+def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
+    path = tmp_path / "t.csv"  # as pandas writes it without index=False
+    pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}).to_csv(path)
+    with pytest.warns(
+        UserWarning, match="has a column without a name, 'Unnamed: 0', which becomes a feature: name it"
+    ):
+        data = read_table(path, query="q", relevance="y")
+    assert data.feature_names == ("Unnamed: 0", "x")
+    assert read_table(path, query="q", relevance="y", drop=["Unnamed: 0"]).feature_names == ("x",)
+
+
 def test_frames_without_rows_and_text_features_are_answered_in_a_line():
     empty = FRAME.iloc[:0]
     with pytest.raises(ValueError, match=r"^df has no rows: give those of one query at least$"):

@@ -244,6 +244,9 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
         np.testing.assert_allclose(fitted.predict(without), want, rtol=1e-6)
     np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
     assert by_column.get_params()["position"] == "rank"
+    native = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[engine]
+    with pytest.warns(UserWarning, match=f"position: '{native}' does not read positions"):
+        make(objective=native, position="rank", **quiet).fit(table, y)
     with pytest.raises(ValueError, match="position: X has no column 'rank': choose among"):
         make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
     with pytest.raises(ValueError, match="X has a column 'rank', and position is also given"):

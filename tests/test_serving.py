@@ -342,3 +342,27 @@ def test_scores_in_other_languages(tmp_path, engine, language):
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     expected = model.predict(HOLES)
     np.testing.assert_array_equal(np.array(done.stdout.split(), float).astype(expected.dtype), expected)
+
+
+@ENGINE
+@pytest.mark.parametrize("format", ["onnx", "vespa"])
+def test_names_with_a_backslash(tmp_path, engine, format):
+    """LightGBM's dump does not escape it."""
+    frame = pd.DataFrame(X, columns=[f"a\\b{i}" for i in range(7)] + ["\\x"])
+    model = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
+    assert difference(tmp_path, format, model, frame) <= TOLERANCE
+
+
+def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):
+    one_hot = np.eye(650, 600, dtype=np.float32)  # each split takes one document away
+    params = {
+        "grow_policy": "lossguide",
+        "max_depth": 0,
+        "max_leaves": 600,
+        "min_child_weight": 0,
+        "lambda": 0,
+    }
+    model = xgb.train(params, xgb.DMatrix(one_hot, np.maximum(600.0 - np.arange(650), 0)), 1)
+    with pytest.raises(ValueError, match="trees that are too deep"):
+        lambdaboost.export(model, tmp_path / "m", format="vespa")
+    assert not (tmp_path / "m").exists()

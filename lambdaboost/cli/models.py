@@ -76,7 +76,7 @@ def read_model(path: Path, options: Columns) -> Model:
     names = engine.feature_names(booster)
     unnamed = names == tuple(map(engine.UNNAMED.format, range(len(names))))
     found = (
-        "without names of features, columns are taken in their order"
+        f"without names of features, columns are taken in their order, or by {names[0]}, … if they are called so"
         if unnamed
         else "features are found by name"
     )

@@ -90,8 +90,9 @@ def train(
     for name, part in parts.items():
         readers = [objective] if name == "train" else [*measures, *([watched] if name == "valid" else [])]
         check_labels(readers, part.queries, files[name], part.rows)
-
-        if name != "train" and (shared := find_shared(parts["train"], part)) is not None:
+    others = [name for name in parts if name != "train"]
+    for name, shared in zip(others, find_shared(*parts.values()) if others else (), strict=True):
+        if shared is not None:
             n = counted(int(np.count_nonzero(shared)), "query", "queries")
             note(
                 f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"

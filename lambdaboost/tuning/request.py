@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -296,7 +296,7 @@ def check_apart(train: Collection, valid: Collection) -> None:
         Collection.concat([part.take([0]) for part in (train, valid)], keep_ids=False)
     except ValueError as error:
         raise ValueError(str(error).replace("part 0", "train").replace("part 1", "valid")) from None
-    both = find_shared(train, valid)
+    (both,) = find_shared(train, valid)
     if both is not None:
         ids = valid.queries.ids
         at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
@@ -306,17 +306,19 @@ def check_apart(train: Collection, valid: Collection) -> None:
         )
 
 
-def find_shared(train: Collection, valid: Collection) -> NDArray[np.bool_] | None:
-    """The queries of `valid` that `train` has too; None where so few are equal that chance may be the reason."""
-    ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
-    both = np.isin(hash_queries(valid), hash_queries(train)) & ordered
-    ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
-    if ids is not None and known is not None:
-        same = np.isin(ids, known)
-        if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
-            both |= same
-    is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
-    return both if is_shared else None
+def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.bool_] | None]:
+    """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
+    hashes = hash_queries(train)
+    for valid in others:
+        ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
+        both = np.isin(hash_queries(valid), hashes) & ordered
+        ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
+        if ids is not None and known is not None:
+            same = np.isin(ids, known)
+            if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
+                both |= same
+        is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
+        yield both if is_shared else None
 
 
 def check_measure(measure: Measure, name: str, part: Collection) -> None:

@@ -444,3 +444,10 @@ def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
     assert any(part in str(refusal.value) for part in says.split("|"))
+
+
+def test_a_class_in_place_of_an_object_is_refused_in_a_line():
+    """As ``feval=NDCG`` calls it: with the scores, whose text was 37,000 characters long."""
+    with pytest.raises(TypeError, match=r"^k is \(0\.0, 1\.0, ") as refusal:
+        NDCG(np.arange(10_000.0), None)
+    assert len(str(refusal.value)) < 200

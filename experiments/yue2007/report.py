@@ -14,7 +14,7 @@ from experiments.common.data import Data
 from experiments.common.report import legend, table
 from experiments.common.script import note
 from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
-from experiments.optimality import WeightSweep, plots
+from experiments.yue2007.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
     IN_SCORES,
     LAMBDARANK,

@@ -101,12 +101,16 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     boosters = [booster_in_use(model) for model in models]
     engine = str(engine_of(boosters[0]))
     stock = engine_named(engine)
-    # Rankers know the values of their categories, boosters those that their engine stores.
+    # Rankers know the values of their categories, by the names of the columns; boosters those that their engine stores,
+    # by its own names.
     fitted = [getattr(model, "_fitted", None) for model in models]
-    categories = [
-        (columns and columns.categories) or stock.categories(booster)
-        for columns, booster in zip(fitted, boosters, strict=True)
-    ]
+    categories: list[Categories] = []
+    for columns, booster in zip(fitted, boosters, strict=True):
+        if columns and columns.categories:
+            own = zip(stock.feature_names(booster), columns.features, strict=True)
+            categories.append({name: columns.categories[c] for name, c in own if c in columns.categories})
+        else:
+            categories.append(stock.categories(booster))
     booster = MERGES[engine](boosters, factors, categories)
     if fitted[0] is None:
         return booster
@@ -157,7 +161,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
         if not ranker and engine_of(model) is None:
             raise TypeError(
                 f"models[{at}] is a {type(model).__name__}: give boosters of LightGBM or XGBoost, or fitted "
-                "LambdaRankers; of other estimators give booster_ or get_booster()"
+                "LambdaRankers; of other estimators give booster_ or get_booster(), of loaded models booster"
             )
         if ranker and not hasattr(model, "_fitted"):
             raise ValueError(f"models[{at}] is not fitted: fit it first")

@@ -2,9 +2,9 @@
 
 import lightgbm as lgb
 import numpy as np
+from lambdaboost.native import NativeObjective, read_objective
 
 from lambdaboost import NDCG, LambdaRank, attach
-from lambdaboost.native import NativeObjective, read_objective
 
 DEFAULT = LambdaRank()
 

@@ -2,9 +2,10 @@
 
 import lightgbm as lgb
 import numpy as np
-from lambdaboost.native import NativeObjective, read_objective
 
 from lambdaboost import NDCG, LambdaRank, attach
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.objectives.parsing import read_objective
 
 DEFAULT = LambdaRank()
 

@@ -67,11 +67,6 @@ def parameter_names() -> frozenset[str]:
     return frozenset(_PARAMETERS.split())
 
 
-def library() -> Any:
-    """The engine's loaded library; None before it is imported."""
-    return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
-
-
 def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together here."""
     collective = sys.modules.get("xgboost.collective")

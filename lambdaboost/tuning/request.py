@@ -23,7 +23,7 @@ from lambdaboost._installed import (
     installed,
     package,
 )
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         compare as compare,
         report as report,
     )
+    from lambdaboost.merging import merge as merge
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
     from lambdaboost.serving import export as export
@@ -53,6 +54,7 @@ HOLDERS = {
     "compare": "evaluation",
     "export": "serving",
     "load": "saving",
+    "merge": "merging",
     "query_folds": "engine_data",
     "report": "evaluation",
     "save": "saving",

@@ -305,7 +305,9 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
     values, names = booster.pandas_categorical or [], booster.feature_name()
     # The parameter has the places of the categorical columns, also of those that were constant in training.
-    found = re.search(r"^\[categorical_feature: ([\d,]+)\]$", booster.model_to_string(num_iteration=1), re.MULTILINE)
+    found = re.search(
+        r"^\[categorical_feature: ([\d,]+)\]$", booster.model_to_string(num_iteration=1), re.MULTILINE
+    )
     places = [int(place) for place in found[1].split(",")] if found else []
     if len(places) != len(values):
         return {}

@@ -58,7 +58,7 @@ def replacing_all(*paths: Path) -> Iterator[list[IO[bytes]]]:
     modes = [stat.S_IMODE(os.stat(target).st_mode) if target.exists() else None for target in targets]
     try:
         with contextlib.ExitStack() as opened:
-            files = []
+            files: list[IO[bytes]] = []
             for name, mode in zip(temporary, modes, strict=True):
                 files.append(opened.enter_context(open(name, "xb")))
                 if mode is not None:  # before there is anything to read

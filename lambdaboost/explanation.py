@@ -24,8 +24,9 @@ class Explanation:
     Attributes
     ----------
     frame : pandas.DataFrame
-        A row for each feature: ``feature``, its values ``above`` and ``below``, and its ``contribution``: the SHAP value
-        in the first document's score less that in the second's. The contributions sum to the difference of the scores.
+        A row for each feature: ``feature``, its values ``above`` and ``below``, and its ``contribution``: the SHAP
+        value in the first document's score less that in the second's. The contributions sum to the difference of the
+        scores.
     above, below : int
         The rows of both documents.
 

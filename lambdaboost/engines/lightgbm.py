@@ -291,6 +291,12 @@ def scores(
     return np.asarray(booster.predict(X, num_iteration=rounds))
 
 
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores up to the best round, with the base in a last column."""
+    found = booster.predict(X, pred_contrib=True)
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)  # sparse where X is
+
+
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved: up to the best one."""
     return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())

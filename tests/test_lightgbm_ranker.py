@@ -103,7 +103,7 @@ def test_native_metrics_and_callables():
 
 
 def test_a_measure_has_another_name_than_the_engines_own_metric():
-    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "ndcg"])[1])
+    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "lightgbm:ndcg"])[1])
     assert names == ["ndcg@3-lambdaboost", *(f"ndcg@{k}" for k in range(1, 6))]
 
 
@@ -129,7 +129,7 @@ def rounds_until(curve, patience=6, better=np.greater):
         (["ndcg@10", "ndcg@1"], "ndcg@10"),
         ([NDCG(10), "ndcg@1"], "ndcg@10"),
         ([NDCG(3), "mae"], "ndcg@3"),  # which LightGBM calls l1
-        ([NDCG(3), "ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
+        ([NDCG(3), "lightgbm:ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
         ([NDCG(3), "l2_root", "mean_average_precision"], "ndcg@3"),
         (["mae", NDCG(3)], "l1"),
         (["map@5", MRR(), "ndcg"], "map@5"),

@@ -42,8 +42,10 @@ def fitted(parameters=SMALL, **more):
         (None, ["ndcg@3"]),
         (
             [MRR(5), "ndcg@5", "NDCG(k=3)"],
-            ["ndcg@5", "pre-mrr@5", "ndcg@3"],
-        ),  # XGBoost evaluates its own first
+            ["pre-mrr@5", "ndcg@5", "ndcg@3"],
+        ),
+        # XGBoost evaluates its own first.
+        ([MRR(5), "xgboost:ndcg@5"], ["ndcg@5", "pre-mrr@5"]),
         (["ndcg@3", "ndcg@10", "ndcg@1"], ["ndcg@3", "ndcg@10", "ndcg@1"]),
         ([NDCG(3), "rmse"], ["rmse", "ndcg@3"]),
     ],
@@ -94,7 +96,7 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
 
 
 def test_metrics_of_the_same_name():
-    ranker, curves = fitted(LONG, eval_metric=[NDCG(3, empty=0.0), "ndcg@3"])
+    ranker, curves = fitted(LONG, eval_metric=[NDCG(3, empty=0.0), "xgboost:ndcg@3"])
     assert list(curves) == ["ndcg@3", "ndcg@3-lambdaboost"]
     assert ranker.best_score == max(curves["ndcg@3-lambdaboost"]) != max(curves["ndcg@3"])
     with pytest.raises(ValueError, match="eval_metric gives two measures called 'ndcg@3': leave one out"):

@@ -52,7 +52,7 @@ tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart m
 average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
 multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
 """
-METRICS = frozenset(_METRICS.split())
+METRICS = frozenset({"None", *_METRICS.split()})
 
 
 def library() -> Any:
@@ -91,6 +91,11 @@ def given(params: Mapping[str, Any], name: str) -> Any:
 def is_true(value: Any) -> bool:
     """Whether LightGBM reads a parameter as true."""
     return str(value).lower() in ("true", "1", "+")
+
+
+def is_metric(text: str) -> bool:
+    """Whether a text names one of LightGBM's own metrics, whose cutoffs are in ``eval_at``."""
+    return text in METRICS
 
 
 def workers(params: Mapping[str, Any]) -> int:

@@ -96,6 +96,11 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return params.get(name)
 
 
+def is_metric(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in METRICS
+
+
 def library() -> Any:
     """The engine's loaded library; None before it is imported."""
     return getattr(sys.modules.get("xgboost.core"), "_LIB", None)

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._team import team_of
-from lambdaboost._threads import UNSET, Threads, using
+from lambdaboost._jit import using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
@@ -48,7 +47,7 @@ def call_objective(
     """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
     booster = calling_booster("update")
     state = None if booster is None else booster_state(booster)
-    with using(*threads_of(state)):
+    with using(None if state is None else state.threads):
         if hasattr(y_pred, "get_label"):
             scores, data = y_true, y_pred
             q = queries_of(data)
@@ -86,7 +85,7 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*threads_of(None if booster is None else booster_state(booster))):
+    with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = queries_of_arrays(y_true, weight, group)
@@ -183,8 +182,7 @@ class BoosterState:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        number = given if given > 0 else None
-        self.threads = Threads(number, team_of(engine.library(), number))
+        self.threads = given if given > 0 else None
         self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
 
     @cached_property
@@ -216,11 +214,6 @@ def booster_state(booster: Any) -> BoosterState:
     if state is None:
         state = _states[booster] = BoosterState(booster)
     return state
-
-
-def threads_of(state: BoosterState | None) -> Threads:
-    """The threads of a booster; those that were set outside of a training without one."""
-    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:

@@ -101,11 +101,6 @@ def is_metric(text: str) -> bool:
     return text.partition("@")[0] in METRICS
 
 
-def library() -> Any:
-    """The engine's loaded library; None before it is imported."""
-    return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
-
-
 def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together here."""
     collective = sys.modules.get("xgboost.collective")

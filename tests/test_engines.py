@@ -114,6 +114,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     scores = member("scores")(booster, frame)
     assert rounds[-1] == pytest.approx(measure(scores, Q), abs=1e-5)
     assert not np.array_equal(engine.scores(booster, frame, 1), scores)
+    np.testing.assert_allclose(member("contributions")(booster, frame).sum(axis=1), scores, atol=1e-6)
     again = member("read")(member("write")(booster, engine.SUFFIXES[0]))
     np.testing.assert_array_equal(engine.scores(again, frame), scores)
     assert member("feature_names")(booster) == ("a", "b", "c") and member("categories")(booster) == {}

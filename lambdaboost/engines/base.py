@@ -158,6 +158,9 @@ class Model(Protocol):
     ) -> NDArray[np.floating]:
         """The predictions after `rounds`, by default all that it predicts with, shape (n_documents,)."""
 
+    def contributions(self, booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+        """SHAP values of the scores, with the base in a last column, shape (n_documents, n_features + 1)."""
+
     def n_rounds(self, booster: Any) -> int:
         """The number of rounds of a booster that is saved."""
 

@@ -286,6 +286,14 @@ def scores(
     return np.asarray(found)
 
 
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores, with the base in a last column."""
+    features = X if hasattr(X, "columns") else feature_array(X)
+    named = {"feature_names": booster.feature_names, "enable_categorical": True}
+    data = package(NAME).DMatrix(features, missing=missing, **named)
+    return np.asarray(booster.predict(data, pred_contribs=True))
+
+
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(booster.num_boosted_rounds())

@@ -10,8 +10,9 @@ from engine_rules import XGBoostRule
 from sklearn.base import clone
 
 from lambdaboost import MRR, NDCG, LambdaRank, Precision, RankNet, load, save
-from lambdaboost import xgboost as lb
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.engines import xgboost
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.xgboost import LambdaRanker
 
 LOG = web_search_log(queries=40, documents=15, seed=1)
@@ -166,8 +167,8 @@ def test_features_of_any_byte_order(kind, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").predict(odd), scores)
     if not isinstance(odd, pd.DataFrame):
         params = {"max_depth": 3, "eta": 0.3, "nthread": 1}
-        booster = lb.boost(LambdaRank(), params, 4, lb.dataset(Collection(features, Q)))
-        np.testing.assert_allclose(lb.scores(booster, odd), scores, atol=1e-6)
+        booster = boost("xgboost", LambdaRank(), params, 4, make_dataset("xgboost", Collection(features, Q)))
+        np.testing.assert_allclose(xgboost.scores(booster, odd), scores, atol=1e-6)
 
 
 def test_margins_and_weights_of_any_byte_order():

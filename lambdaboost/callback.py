@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._team import team_of
-from lambdaboost._threads import UNSET, Threads, in_use, using
+from lambdaboost._jit import in_use, using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
@@ -120,7 +119,7 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*threads_of(None if booster is None else booster_state(booster))):
+    with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
@@ -217,9 +216,8 @@ class BoosterState:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        number, before = given if given > 0 else None, in_use.get()
         # Those that were set outside of the training, where its parameters set none.
-        self.threads = Threads(number or before.number, team_of(engine.library(), number) or before.team)
+        self.threads = given if given > 0 else in_use.get()
         self.objectives: list[Any] = []  # of which traps were warned
 
     @cached_property
@@ -239,11 +237,6 @@ def booster_state(booster: Any) -> BoosterState:
     if state is None:
         state = _states[booster] = BoosterState(booster)
     return state
-
-
-def threads_of(state: BoosterState | None) -> Threads:
-    """The threads of a booster; those that were set outside of a training without one."""
-    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
 from lambdaboost._installed import package
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame

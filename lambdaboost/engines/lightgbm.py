@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -53,11 +52,6 @@ average_precision binary_logloss binary binary_error auc_mu multi_logloss multic
 multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
 """
 METRICS = frozenset(_METRICS.split())
-
-
-def library() -> Any:
-    """The engine's loaded library; None before it is imported."""
-    return getattr(sys.modules.get("lightgbm.basic"), "_LIB", None)
 
 
 # Parameters.

@@ -96,11 +96,6 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return params.get(name)
 
 
-def library() -> Any:
-    """The engine's loaded library; None before it is imported."""
-    return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
-
-
 def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together here."""
     collective = sys.modules.get("xgboost.collective")

@@ -78,7 +78,8 @@ def warn_of_leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> Non
         name = f"{column} (counted from 0)" if names is None else quote(names[column])
         what = f"orders the documents of a query as the label source {source!r} does, rank correlation"
         if least is not None:
-            what = f"reveals which documents of a query have a label {source!r} of {least:g} or more, area under the curve"
+            what = f"reveals which documents of a query have a label {source!r} of {least:g} or more"
+            what += ", area under the curve"
         warn(
             f"feature {name} {what} {value:.3f} over {queries} queries. The model will learn the labels from it: drop "
             "it, unless it is known before a document is ranked"

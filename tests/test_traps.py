@@ -289,7 +289,7 @@ def test_parameters_of_the_native_objective(train, name, remedy):
 
 def test_a_parameter_that_is_none_of_lightgbm_4_is_said_once():
     (said,) = caught(lambda: lightgbm({"max_position": 5}))
-    assert said == "params has 'max_position', which LightGBM does not know: leave it out"
+    assert said.startswith("params has 'max_position', which LightGBM does not know: ")
 
 
 # Gradients and objectives.

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
 from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective
@@ -215,7 +215,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
         self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
         self.fitted_ = True
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -370,6 +370,11 @@ def read(content: bytes) -> Any:
 def feature_names(booster: Any) -> tuple[str, ...]:
     """Names of the features; those of `UNNAMED` if they were given none."""
     return tuple(booster.feature_name())
+
+
+def first_is_unused(booster: Any) -> bool:
+    """Whether the first feature had one value in training, as column 0 of text that LightGBM itself read."""
+    return _lightgbm.feature_infos(booster)[0] == "none"
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
 from lambdaboost.callback import SECOND, columns_of, xgboost_name
-from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets import Collection, Encoder, Queries
 from lambdaboost.datasets.arrays import feature_array, query_weights
-from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
 from lambdaboost.native import NativeObjective
@@ -117,8 +116,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        columns = replace(columns_of(self), features=booster.feature_names, categories=categories(booster))
-        self._remember_fit(self._objective_to_fit(), columns)
+        encoder = Encoder(columns_of(self), booster.feature_names or (), categories(booster), self.unseen)
+        self._remember_fit(self._objective_to_fit(), encoder)
 
     def fit(
         self,
@@ -193,7 +192,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
         self._set_evaluation_result(history)
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
@@ -208,7 +207,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(documents.columns.categories),
+            enable_categorical=self.enable_categorical or bool(documents.encoder.categories),
             feature_types=self.feature_types,
             **more,
         )
@@ -355,6 +354,11 @@ def read(content: bytes) -> Any:
 def feature_names(booster: Any) -> tuple[str, ...]:
     """Names of the features; those of `UNNAMED` if they were given none."""
     return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
+
+
+def first_is_unused(booster: Any) -> bool:
+    """Whether no tree splits by the first feature, as by column 0 of text that XGBoost itself read."""
+    return feature_names(booster)[0] not in booster.get_score(importance_type="weight")
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Columns, Queries, read_letor, write_letor
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries, read_letor, write_letor
+from lambdaboost.datasets.table import open_table
 
 TEXT = (
     b"2 qid:10 1:0.5 3:1 # docid = A-1 inc = 1\n0 qid:10 2:-3e2\n\n# all comment\n1.5 qid:11 1:nan # my p\n"
@@ -225,5 +226,5 @@ def test_features_named_in_another_order_are_read_in_that_order(letor, names):
     columns = Columns(label="label", features=names)
     found = columns.read(path)
     assert found.features.tolist() == expected and found.feature_names == names
-    fitted = columns.recorded(found)
-    assert fitted.features_in(path).tolist() == fitted.read(path).features.tolist() == expected
+    fitted = Encoder(columns, found.feature_names)
+    assert fitted.transform(open_table(path)).tolist() == fitted.read(path).features.tolist() == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost._installed import TITLES, engine_of
-from lambdaboost.datasets import Columns
+from lambdaboost.datasets import Encoder
 from lambdaboost.saving import save
 
 
@@ -30,7 +30,7 @@ class Tuned:
     comparison: Any
     verdict: str
     study: Any
-    columns: Columns | None = None
+    columns: Encoder | None = None
 
     def __repr__(self) -> str:
         return f"Tuned({self.objective!r}, {self.rounds} rounds of {TITLES[self.engine]})\n{self.verdict}"
@@ -58,6 +58,6 @@ class Tuned:
         """
         tuning = {"verdict": self.verdict, "settings": len(self.trials)}
         further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": tuning}
-        further |= {} if self.columns is None else self.columns.record()
+        further |= {} if self.columns is None else self.columns.to_dict()
         further |= dict(about or {})
         save(self.booster, path, objective=self.objective, params=self.params, about=further)

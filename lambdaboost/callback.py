@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost import _lightgbm, _xgboost
-from lambdaboost._team import team_of
-from lambdaboost._threads import UNSET, Threads, using
+from lambdaboost._jit import using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
@@ -33,10 +31,11 @@ from lambdaboost.engine_data import (
     queries_of,
     queries_of_arrays,
 )
-from lambdaboost.traps import Case, internals_of, refuse_traps, warn_of_traps
+from lambdaboost.engines import engine_of, lightgbm, xgboost
+from lambdaboost.traps import Case, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
-BOOSTER_METHODS = (_lightgbm.BOOSTER_METHOD, _xgboost.BOOSTER_METHOD)
+BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
 SECOND = "-lambdaboost"  # of a name that an engine's own metric has
@@ -48,7 +47,7 @@ def call_objective(
     """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
     booster = calling_booster("update")
     state = None if booster is None else booster_state(booster)
-    with using(*threads_of(state)):
+    with using(None if state is None else state.threads):
         if hasattr(y_pred, "get_label"):
             scores, data = y_true, y_pred
             q = queries_of(data)
@@ -66,15 +65,15 @@ def call_objective(
         if state is None:
             return derivatives
         hessian_sum = float(derivatives[1].sum(dtype=np.float64))
-        engine = internals_of(booster)
+        engine: Any = engine_of(booster)
         case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
         refuse_traps(case)
         # Once, though weights may change in every round.
         warned = any(one == objective for one, _ in state.checked)
         if not warned:
             warn_of_traps(case)
-        if not state.checked and engine is _lightgbm:
-            _lightgbm.restart_dart(booster)
+        if not state.checked and engine is lightgbm:
+            lightgbm.restart_dart(booster)
         state.mark_checked(objective, q)
         return derivatives
 
@@ -86,7 +85,7 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*threads_of(None if booster is None else booster_state(booster))):
+    with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = queries_of_arrays(y_true, weight, group)
@@ -177,21 +176,21 @@ class BoosterState:
 
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
-        engine = internals_of(booster)
+        engine: Any = engine_of(booster)
         self.round_of = engine.round_of
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        number = given if given > 0 else None
-        self.threads = Threads(number, team_of(engine.library(), number))
+        self.threads = given if given > 0 else None
         self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
 
     @cached_property
     def own_metrics(self) -> Sequence[str]:
         """The names of the engine's own metrics, which it evaluates before others."""
-        booster = self.booster()
-        return tuple(internals_of(booster).own_metrics(booster))
+        booster: Any = self.booster()
+        engine: Any = engine_of(booster)
+        return tuple(engine.own_metrics(booster))
 
     def mark_checked(self, objective: Any, q: Queries) -> None:
         """Record that an objective was checked on these queries; only the latest are kept for each objective."""
@@ -215,11 +214,6 @@ def booster_state(booster: Any) -> BoosterState:
     if state is None:
         state = _states[booster] = BoosterState(booster)
     return state
-
-
-def threads_of(state: BoosterState | None) -> Threads:
-    """The threads of a booster; those that were set outside of a training without one."""
-    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:

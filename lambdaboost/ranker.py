@@ -12,24 +12,24 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import engine_named, package
-from lambdaboost._threads import using
+from lambdaboost._installed import package
+from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.engine_data import attach
+from lambdaboost.engines.base import Engine
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.objective import Objective, check_objective
+from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN_PARAMS = ("query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
-OnRound = Callable[[float | None], bool | None]
 
 
 class RowFields(NamedTuple):
@@ -77,7 +77,7 @@ class Ranker:
     `_eval_arguments` are the arguments of `fit` with the `RowFields` of each validation set.
     """
 
-    _engine: str
+    _engine: Engine
     _eval_arguments: RowFields
     objective: Any
     query: str
@@ -129,13 +129,13 @@ class Ranker:
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """Check the names of the parameters and the objective; return the objective."""
-        known = engine_named(self._engine).PARAMETERS.union(type(self)().get_params())  # type: ignore[attr-defined]
+        known = self._engine.parameter_names().union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
             if name not in known:
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
         objective: Any = read_objective(self.objective)
         if isinstance(objective, NativeObjective):
-            objective.check(self._engine)
+            objective.check(self._engine.NAME)
             return objective
         check_objective("objective", objective)
         checked: Objective = objective
@@ -176,7 +176,7 @@ class Ranker:
         columns = columns_of(self)
         if model is None or not table.is_named:
             return Encoder.fit(columns, table, self.unseen)
-        booster = booster_of(model, package(self._engine).Booster)
+        booster = booster_of(model, package(self._engine.NAME).Booster)
         first = with_booster_features(Encoder(columns, unseen=self.unseen), booster, table.names)
         features = first.features or columns.features_of(table)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
@@ -243,11 +243,3 @@ def first_measure(metrics: Any) -> Measure:
             with suppress(ValueError):  # a metric of the engine alone
                 return parse(metric)
     return DEFAULT_MEASURE
-
-
-def attach_queries(data: Any, q: Queries) -> Any:
-    """An engine's data set with the sources and positions, and the grades where some are missing."""
-    sources = {
-        name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
-    }
-    return attach(data, position=q.positions, **sources)

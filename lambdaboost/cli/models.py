@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost import saving
-from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.console import note
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
+from lambdaboost.engines import ENGINES
 
 DEFAULT = Columns(label="label")
 LABELS = ("query", "label", "position", "weight", "document")
@@ -32,7 +32,7 @@ class Model:
 
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
-        engine, encoder = engine_named(self.about["engine"]), self.encoder
+        engine, encoder = ENGINES[self.about["engine"]], self.encoder
         n = len(engine.feature_names(self.booster))
         if not encoder.features and table.kind == "letor":
             there = encoder.columns.features_of(table)
@@ -64,8 +64,7 @@ def read_model(path: Path, options: Columns, unseen: str | None = None) -> Model
             encoder = replace(encoder, columns=options)
         return Model(path, saved.booster, replace(encoder, unseen=str(unseen or encoder.unseen)), saved.about)
     content = path.read_bytes()
-    name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
-    engine = engine_named(name)
+    engine = ENGINES["lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"]
     try:
         booster = engine.read(content)
     except Exception as error:
@@ -81,7 +80,7 @@ def read_model(path: Path, options: Columns, unseen: str | None = None) -> Model
     )
     note(f"{path} has no {saving.sidecar_path(path).name}: {found}")
     encoder = Encoder(options, (), engine.categories(booster), str(unseen or "error"))
-    return Model(path, booster, encoder, {"engine": name})
+    return Model(path, booster, encoder, {"engine": engine.NAME})
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:

@@ -14,6 +14,7 @@ from lambdaboost.datasets.encoder import Encoder
 from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.synthetic import web_search_log
+from lambdaboost.datasets.table import open_table
 
 __all__ = [
     "Collection",
@@ -21,6 +22,7 @@ __all__ = [
     "Encoder",
     "Queries",
     "click_rate",
+    "open_table",
     "read_letor",
     "web_search_log",
     "write_letor",

@@ -38,7 +38,7 @@ Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
-SECOND = "-lambdaboost"  # of a name that an engine's own metric has
+RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_objective(
@@ -117,7 +117,7 @@ def xgboost_name(measure: Any) -> str:
 def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     taken = booster is not None and name in booster_state(booster).own_metrics
-    return f"{name}{SECOND}" if taken else name
+    return f"{name}{RENAMED}" if taken else name
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:

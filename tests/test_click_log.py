@@ -175,7 +175,7 @@ def test_wrong_frames():
         ValueError, match="position='place': frame has no column 'place': choose among 'q', 'url'"
     ):
         ClickLog.from_frame(FRAME, **NAMES | {"position": "place"})
-    with pytest.raises(TypeError, match="frame must be a pandas, polars or pyarrow table, .* got dict"):
+    with pytest.raises(TypeError, match=r"frame must be a pandas, polars or pyarrow table, .* got dict"):
         ClickLog.from_frame({}, **NAMES)
 
 

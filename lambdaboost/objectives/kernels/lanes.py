@@ -32,6 +32,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
     Ranked,
+    by_document,
     factor_of,
     gain_delta,
     has_h,
@@ -203,10 +204,23 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
             slots[i * SLOT + LANES * H + lane] = work.h[r]
 
 
-# D and h of each slot: tables where a rank has the same in every list.
-terms_to_slots = by_type(
-    lambda swap: _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
-)
+def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
+    for lane in range(LANES):
+        q = batch.query[lane]
+        if q >= 0:
+            of_query = swap.mean[offsets[q] : offsets[q + 1]]
+            for i in range(of_query.size):
+                slots[i * SLOT + LANES * D + lane] = of_query[batch.position[i, lane]]
+
+
+def _terms_to_slots(swap):
+    """Fill D and h of each slot: from tables where a rank, or a document, has the same whatever the order."""
+    if getattr(swap, "by_document", False):
+        return _document_terms_to_slots
+    return _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
+
+
+terms_to_slots = by_type(_terms_to_slots)
 
 
 @no_refcount
@@ -283,7 +297,8 @@ def sum_by_lanes(first, last, lists, formula, work, results):
         )  # fmt: skip
         n = batch.position.shape[0]
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
-        count_ranks(n, work.s, work.rank)
+        if results.order.size or not by_document(formula.swap):
+            count_ranks(n, work.s, work.rank)
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)

@@ -150,7 +150,9 @@ def _fill_levels(q, sigmoid, lists, work):
     start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
     e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
     a, b, base, end = levels.offsets[q], levels.offsets[q + 1], levels.first[q], levels.first[q + 1]
-    best, worst = lists.scores[a + lists.by_score[a]], lists.scores[a + lists.by_score[b - 1]]
+    best = worst = lists.scores[a]
+    for i in range(a, b):
+        best, worst = max(best, lists.scores[i]), min(worst, lists.scores[i])
     for part in range(2):
         for level in range(end - base):
             here = lists.gain[base + level]

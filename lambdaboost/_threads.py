@@ -31,29 +31,29 @@ class Threads(NamedTuple):
 
 
 UNSET = Threads()
-_in_use: ContextVar[Threads] = ContextVar("lambdaboost_threads", default=UNSET)
+in_use: ContextVar[Threads] = ContextVar("lambdaboost_threads", default=UNSET)
 
 
 def threads() -> int:
     """The number of threads to use here and now."""
-    return _in_use.get().number or _set_in_environment() or _processors()
+    return in_use.get().number or _set_in_environment() or _processors()
 
 
 def calling_team(size: int) -> Team | None:
     """The team of the engine that is calling lambdaboost here and now, if it has `size` threads."""
-    team = _in_use.get().team
+    team = in_use.get().team
     return team if team is not None and team.size == size and team.process == os.getpid() else None
 
 
 @contextmanager
 def using(number: int | None, team: Team | None = None) -> Iterator[None]:
     """Use that many threads in this block, with None as many as without it; those of `team`, if it has as many."""
-    before = _in_use.get()
-    token = _in_use.set(Threads(number or before.number, team or before.team))
+    before = in_use.get()
+    token = in_use.set(Threads(number or before.number, team or before.team))
     try:
         yield
     finally:
-        _in_use.reset(token)
+        in_use.reset(token)
 
 
 def _set_in_environment() -> int | None:

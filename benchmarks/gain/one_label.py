@@ -135,7 +135,9 @@ def one_seed(data: Judged, seed: int) -> dict[Key, Floats]:
             for tree, params in trees.items():
                 for name, objective in OBJECTIVES[engine].items():
                     of_stop, scores = staged(params | objective, train, seed, [stop, test])
-                    best = max(range(len(of_stop)), key=lambda x: np.nanmean(NDCG(10)(of_stop[x], stop.queries)))
+                    best = max(
+                        range(len(of_stop)), key=lambda x: np.nanmean(NDCG(10)(of_stop[x], stop.queries))
+                    )
                     for at, stage in zip(STOPS, (50 // STEP - 1, 100 // STEP - 1, best), strict=True):
                         of_query = values.setdefault(
                             (engine, tree, name, at), np.full((len(MEASURES), data.sizes.size), NAN)
@@ -168,7 +170,9 @@ class Difference:
         )
 
 
-def mean_of(results: dict[str, list[dict[Key, Floats]]], name: str, key: tuple[str, str], **only: str) -> Floats:
+def mean_of(
+    results: dict[str, list[dict[Key, Floats]]], name: str, key: tuple[str, str], **only: str
+) -> Floats:
     """Values of every query, (n_measures, n_queries), averaged over seeds, and over trees and stops not named."""
     engine, objective = key
     trees = [only["tree"]] if "tree" in only else list(LIGHTGBM)
@@ -216,10 +220,17 @@ def report(results: dict[str, list[dict[Key, Floats]]], about: str) -> str:
                 error = np.sqrt((found.errors**2).sum()) / found.errors.size
                 cells.append(f"{found.means.mean():+.2f} ± {error:.2f}" if name != first else "0")
             lines.append(f"| `{name}` | {' | '.join(cells)} |")
-        lines += ["", f"### {engine}, by set: NDCG@10", "", f"| set | queries | {' | '.join(OBJECTIVES[engine])} |"]
+        lines += [
+            "",
+            f"### {engine}, by set: NDCG@10",
+            "",
+            f"| set | queries | {' | '.join(OBJECTIVES[engine])} |",
+        ]
         lines.append("|---" * (len(OBJECTIVES[engine]) + 2) + "|")
         for name in results:
-            values = [100 * mean_of(results, name, (engine, objective))[0] for objective in OBJECTIVES[engine]]
+            values = [
+                100 * mean_of(results, name, (engine, objective))[0] for objective in OBJECTIVES[engine]
+            ]
             counted = int((~np.isnan(values[0])).sum())
             lines.append(f"| {name} | {counted} | {' | '.join(f'{np.nanmean(v):.2f}' for v in values)} |")
         lines.append("")
@@ -233,10 +244,14 @@ def main() -> None:
     made.add_argument("folder", type=Path, help="the folder of the sets, which one_label_sets.py describes")
     made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), help="default: all")
     made.add_argument("--seeds", type=int, default=2)
-    made.add_argument("--out", type=Path, default=Path("one_label.md"), help="the report; values in a .pkl beside it")
+    made.add_argument(
+        "--out", type=Path, default=Path("one_label.md"), help="the report; values in a .pkl beside it"
+    )
     options = made.parse_args()
     kept = options.out.with_suffix(".pkl")
-    values: dict[tuple[str, int], dict[Key, Floats]] = pickle.loads(kept.read_bytes()) if kept.exists() else {}
+    values: dict[tuple[str, int], dict[Key, Floats]] = (
+        pickle.loads(kept.read_bytes()) if kept.exists() else {}
+    )
     git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
     for seed in range(options.seeds):

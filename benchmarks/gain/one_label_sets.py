@@ -32,7 +32,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.gain.two_label_sets import Labelled, posts as labelled_posts, talks as labelled_talks
+from benchmarks.gain.two_label_sets import Labelled
+from benchmarks.gain.two_label_sets import posts as labelled_posts
+from benchmarks.gain.two_label_sets import talks as labelled_talks
 from lambdaboost import Queries
 from lambdaboost.datasets import read_letor
 
@@ -152,7 +154,11 @@ def ratings(folder: Path) -> Judged:
     of_film, mean = frame.groupby("film"), frame["stars"].mean()
     n = of_film.cumcount()
     features: dict[str, Any] = {"film": frame["film"], "earlier ratings": n}
-    for name, values in {"mean": frame["stars"], "fives": frame["stars"] == 5, "ones": frame["stars"] <= 2}.items():
+    for name, values in {
+        "mean": frame["stars"],
+        "fives": frame["stars"] == 5,
+        "ones": frame["stars"] <= 2,
+    }.items():
         values = values.astype(float)
         before = values.groupby(frame["film"]).cumsum() - values
         features[f"earlier {name}"] = (before + EARLIER * values.mean()) / (n + EARLIER)

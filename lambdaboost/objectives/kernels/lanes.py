@@ -286,7 +286,7 @@ def _write(batch, offsets, rank, slots, results):
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same memory."""
-    batches, levels, scores, offsets, weights = lists
+    batches, levels, scores, ranked_by, offsets, weights = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
     for b in range(first, last):
@@ -296,8 +296,11 @@ def sum_by_lanes(first, last, lists, formula, work, results):
             batches.reach[rows],
         )  # fmt: skip
         n = batch.position.shape[0]
+        if ranked_by.size:
+            to_lanes(batch.query, n, ranked_by, offsets, NO_DOCUMENT, work.s)
+            count_ranks(n, work.s, work.rank)
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
-        if results.order.size or not by_document(formula.swap):
+        if not ranked_by.size and (results.order.size or not by_document(formula.swap)):
             count_ranks(n, work.s, work.rank)
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
@@ -309,6 +312,7 @@ def sum_by_lanes(first, last, lists, formula, work, results):
 
 def gradient_by_lanes(
     scores: NDArray[np.float64],
+    ranked_by: NDArray[np.float64],
     batches: Batches,
     levels: Levels,
     gain: NDArray[np.float32],
@@ -316,10 +320,13 @@ def gradient_by_lanes(
     loss: Loss,
     results: Results,
 ) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart."""
+    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart.
+
+    Ranks are those by `ranked_by`, or where it has no length by the scores.
+    """
     formula = PairFormula(weights.swap, weights.factors, *loss)
     gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
-    lists = batches, (levels.first, gain), scores, levels.offsets, weights
+    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, allocate(), results)

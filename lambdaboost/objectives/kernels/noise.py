@@ -33,7 +33,9 @@ from lambdaboost.objectives.kernels.levels import Levels
 Floats = NDArray[np.float64]
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
-LOWEST = np.float64(-1e30)  # documents that lie farther below the best of their query are ranked as if they lay here
+LOWEST = np.float64(
+    -1e30
+)  # documents that lie farther below the best of their query are ranked as if they lay here
 STEPS = 2.0**20  # of a gap, a unit of the score
 WIDEST_GAP = 2.0**30  # in steps
 
@@ -265,6 +267,7 @@ def mean_discounts(
     discounts : float32, by rank from 0
     by_lanes : bool (n_queries,)
         The lists in `batches`; their order is that of the rows.
+
     """
     mean = np.empty(scores.size, np.float32)
     order = (np.arange(scores.size) - np.repeat(offsets[:-1], np.diff(offsets))).astype(np.int32)

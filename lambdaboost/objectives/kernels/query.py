@@ -53,15 +53,14 @@ PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
-    """All queries: levels and weights, scores, the documents by score and by the ranking whose swaps weight pairs."""
+    """All queries: levels and weights, scores, and the documents by the ranking whose swaps weight pairs."""
 
     wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
     levels: Levels
     weights: PairWeights
     gain: NDArray[np.float32]  # (n_levels,)
     scores: Floats
-    by_score: NDArray[np.int32]  # (n_documents,) counted within the query
-    by_rank: NDArray[np.int32]  # the same, where that ranking is the one by score
+    by_rank: NDArray[np.int32]  # (n_documents,) counted within the query
 
 
 class TileWork(NamedTuple):

@@ -30,13 +30,20 @@ from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import factor_of
 from lambdaboost.objectives.kernels.tree import N_POINTS, SCALE, WIDTH, X
 
-TO_WORSE, TO_WORSE_M, TO_BETTER, TO_BETTER_M = range(4)  # moments of a level, by the role of its document and by a_j
+TO_WORSE, TO_WORSE_M, TO_BETTER, TO_BETTER_M = range(
+    4
+)  # moments of a level, by the role of its document and by a_j
 
 
 @inlined
 def _read_tables(table, m, e, e_points, f_better):
     """λ and μ of a document of mean discount m and E = e against all points."""
-    worse, worse_m, better, better_m = table[TO_WORSE], table[TO_WORSE_M], table[TO_BETTER], table[TO_BETTER_M]
+    worse, worse_m, better, better_m = (
+        table[TO_WORSE],
+        table[TO_WORSE_M],
+        table[TO_BETTER],
+        table[TO_BETTER_M],
+    )
     lam = mu = 0.0
     for v in range(e_points.size):
         rho = e_points[v] / (e + e_points[v])

@@ -19,8 +19,8 @@ Stops: 50 rounds, 100 rounds, and the best of every fifth round by NDCG@10 of th
 
 Figures: NDCG@10, MRR, MAP, ERR@10, P@5 of the test queries where the measure is defined, documents of grade 1 and
 above relevant, in points (0 to 100). Differences are paired by query, after the values of a query were averaged over
-seeds (and over trees and stops, where a row covers several). All sets count alike: the mean of the sets' means, with the
-standard error that follows from those within the sets. "Inverse variance" weighs sets by their precision instead.
+seeds (and over trees and stops, where a row covers several). All sets count alike: the mean of the sets' means, with
+the standard error that follows from those within the sets. "Inverse variance" weighs sets by their precision instead.
 """
 
 from __future__ import annotations
@@ -264,8 +264,8 @@ def main() -> None:
                 note(f"{name}, seed {seed}: {data.sizes.size} queries, {time.perf_counter() - start:.0f} s")
         results = {name: [values[name, s] for s in range(seed + 1)] for name in options.sets}
         about = (
-            f"lambdaboost {lambdaboost.__version__} at {commit}, LightGBM {lgb.__version__}, XGBoost {xgb.__version__}; "
-            f"{seed + 1} seeds: `python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}`."
+            f"lambdaboost {lambdaboost.__version__} at {commit}, LightGBM {lgb.__version__}, "
+            f"XGBoost {xgb.__version__}; {seed + 1} seeds: `python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}`."
         )
         options.out.write_text(report(results, about))
 

@@ -6,7 +6,7 @@ name         queries, grades                                         from
 clueweb09    TREC Web track topics; judged 0 to 4                    ``clueweb09/S1…S5``, webis, CC BY-SA 4.0
 mq2008       Million Query topics; judged 0 to 2                     LETOR 4.0, ``mq2008/S1…S5``
 mslr         web searches; judged 0 to 4                             a sample of MSLR-WEB30K, ``mslr_web30k_sample``
-netflix      searches for films; points, log2(1 + points) rounded up ``algolia_netflix/dataset.csv.xz``, MIT
+netflix      searches for films; ⌈log2(1 + points)⌉, at most 4        ``algolia_netflix/dataset.csv.xz``, MIT
 lightgbm     web searches; judged 0 to 4                             LightGBM's ``examples/lambdarank``
 posts        Hacker News posts of a day; quantiles of points         ``posts/hacker_news.csv``
 talks        TED talks of an event; quantiles of views               ``talks/ted_main.csv``
@@ -109,7 +109,7 @@ def netflix(folder: Path) -> Judged:
     for name in ("type", "age_certification"):
         frame[name] = frame[name].astype("category").cat.codes
     query = pd.factorize(frame["normalized_query"])[0]
-    grades = np.ceil(np.log2(1 + frame["score"].to_numpy(float)))
+    grades = np.minimum(np.ceil(np.log2(1 + frame["score"].to_numpy(float))), 4)
     features = frame.drop(columns=["normalized_query", "id", "score"])
     return Judged(features.to_numpy(np.float32), grades, np.bincount(query))
 

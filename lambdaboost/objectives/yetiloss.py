@@ -68,8 +68,8 @@ class YetiLoss(Objective):
         check_swap("metric", self.metric)
         if isinstance(self.metric, PairAccuracy):
             raise TypeError(
-                f"metric is {self.metric!r}, whose swaps count all pairs alike: expected another measure of LambdaRank, "
-                "such as NDCG(); RankNet() is an objective for PairAccuracy"
+                f"metric is {self.metric!r}, whose swaps count all pairs alike: expected another measure of "
+                "LambdaRank, such as NDCG(); RankNet() is an objective for PairAccuracy"
             )
         check_number("beta", self.beta, 0)
         check_whole("draws", self.draws, 1)

@@ -86,7 +86,7 @@ class PreparedPairs:
     def __call__(self, now: Round) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document, new arrays."""
         if self.noise is None:
-            out: Any = self._sum(now, self.weights, now.order)
+            out: NDArray[np.floating] = self._sum(now, self.weights, now.order)
         else:
             out = self._sum_noisy(now, self.noise)
         if self.sigma != 1:

@@ -265,7 +265,8 @@ def main() -> None:
         results = {name: [values[name, s] for s in range(seed + 1)] for name in options.sets}
         about = (
             f"lambdaboost {lambdaboost.__version__} at {commit}, LightGBM {lgb.__version__}, "
-            f"XGBoost {xgb.__version__}; {seed + 1} seeds: `python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}`."
+            f"XGBoost {xgb.__version__}, {seed + 1} seeds: "
+            f"`python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}`."
         )
         options.out.write_text(report(results, about))
 

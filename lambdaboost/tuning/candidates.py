@@ -18,6 +18,7 @@ from lambdaboost.objectives import (
     LambdaRank,
     ListNet,
     Scorecard,
+    YetiLoss,
     graded,
 )
 from lambdaboost.objectives.objective import check_objective

@@ -253,28 +253,35 @@ def mean_discounts(
     draws: int,
     discounts: NDArray[np.float32],
     by_lanes: NDArray[np.bool_],
-) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """The mean discount of each document over draws, and an order in which those of mean 0 come last.
+    order: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """The mean discount of each document over the draws of a round, (n_documents,).
 
     Parameters
     ----------
     scores : float64 (n_documents,)
+        Finite scores.
     offsets : int64 (n_queries + 1,)
+        Query q holds rows ``offsets[q]:offsets[q + 1]``.
     batches : Batches or None
-        The short lists side by side.
+        The short lists side by side (`lanes`).
     noise : Noise
+        Of the round.
     draws : int
-    discounts : float32, by rank from 0
+        How many rankings are drawn.
+    discounts : float32
+        Discounts by rank, from rank 0.
     by_lanes : bool (n_queries,)
-        The lists in `batches`; their order is that of the rows.
+        Which lists are in `batches`.
+    order : int32 (n_documents,)
+        Rows within their query; in lists that are not in `batches` reordered, so that those of mean 0 come last.
 
     """
     mean = np.empty(scores.size, np.float32)
-    order = (np.arange(scores.size) - np.repeat(offsets[:-1], np.diff(offsets))).astype(np.int32)
     if batches is not None:
         rows_and_queries = batches.first, batches.query
         args = rows_and_queries, offsets, noise, draws, scores, discounts, mean
         over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
     if not by_lanes.all():
         over_queries(_mean_discounts, offsets, by_lanes, noise, draws, scores, discounts, mean, order)
-    return mean, order
+    return mean

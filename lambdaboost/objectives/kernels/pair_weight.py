@@ -12,7 +12,8 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. It says wha
 Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
 ``has_h=True`` if `rank_delta` reads h, ``fixed_by_rank=True`` if d and h of a rank are the same in all queries,
 ``by_levels=True`` if d depends on the pair of levels, ``by_document=True`` if d is a document's whatever its rank, and
-``n_terms``, how many values D a rank has in the tree: 0, 1 (d), 2 (d and h), -1 for one per level, None if there is no `tree_terms`.
+``n_terms``, how many values D a rank has in the tree: 0, 1 (d), 2 (d and h), -1 for one per level, None if there is no
+`tree_terms`.
 
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """

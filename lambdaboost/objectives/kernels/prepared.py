@@ -71,6 +71,7 @@ class PreparedPairs:
             self.of_levels = digest_levels(q, levels)
             if isinstance(rule.metric, NDCG | CNDCG):
                 self.discounts = self.weights.discounts.astype(np.float32)
+                self.rows = (np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)).astype(np.int32)
                 # Any document may come above the cutoff, at most one for each rank and draw.
                 cutoff = self.noise.draws * self.weights.cutoff
                 self.weights = self.weights._replace(swap=MeanDcg(np.empty(0, np.float32)), cutoff=cutoff)
@@ -99,8 +100,9 @@ class PreparedPairs:
         noise = Noise(self.of_levels, digest_round(ranks.seed, now.iteration), np.float32(ranks.beta))
         if self.discounts is not None:
             by_lanes = self.kernels == BY_LANES
-            mean, order = mean_discounts(
-                now.scores, self.offsets, self.batches, noise, ranks.draws, self.discounts, by_lanes
+            order = self.rows.copy()
+            mean = mean_discounts(
+                now.scores, self.offsets, self.batches, noise, ranks.draws, self.discounts, by_lanes, order
             )
             return self._sum(now, self.weights._replace(swap=MeanDcg(mean)), order, is_sorted=True)
         sums, noisy = np.zeros((2, now.scores.size)), np.empty(now.scores.size)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Spearman as Spearman,
         compare as compare,
         report as report,
+        trade_off as trade_off,
     )
     from lambdaboost.merging import merge as merge
     from lambdaboost.objectives import *  # noqa: F403
@@ -58,6 +59,7 @@ HOLDERS = {
     "query_folds": "engine_data",
     "report": "evaluation",
     "save": "saving",
+    "trade_off": "evaluation",
     "tune": "tuning",
 }
 PACKAGES = ("clicks", "datasets", "evaluation", "objectives")

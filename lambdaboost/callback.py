@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, in_use, using
 from lambdaboost.datasets import Columns, Queries
@@ -35,10 +34,11 @@ from lambdaboost.engine_data import (
     known_data,
     queries_of,
 )
-from lambdaboost.traps import Case, internals_of, refuse_traps, warn_of_traps
+from lambdaboost.engines import engine_of, lightgbm, xgboost
+from lambdaboost.traps import Case, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
-BOOSTER_METHODS = (_lightgbm.BOOSTER_METHOD, _xgboost.BOOSTER_METHOD)
+BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
 SECOND = "-lambdaboost"  # of a name that an engine's own metric has
@@ -102,14 +102,14 @@ def _look_for_traps(
 ) -> None:
     """Refuse or warn of what ruins a training, at the first gradient of an objective on these queries."""
     hessian_sum = float(derivatives[1].sum(dtype=np.float64))
-    engine = internals_of(booster)
+    engine: Any = engine_of(booster)
     case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
     refuse_traps(case)
     # Once, though weights may change in every round.
     if objective not in state.objectives:
         warn_of_traps(case)
-    if not state.objectives and engine is _lightgbm:
-        _lightgbm.restart_dart(booster)
+    if not state.objectives and engine is lightgbm:
+        lightgbm.restart_dart(booster)
     state.objectives.append(objective)
 
 
@@ -211,7 +211,7 @@ class BoosterState:
 
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
-        engine = internals_of(booster)
+        engine: Any = engine_of(booster)
         self.round_of = engine.round_of
         try:
             given = int(engine.threads_given(booster))
@@ -225,8 +225,9 @@ class BoosterState:
     @cached_property
     def own_metrics(self) -> Sequence[str]:
         """The names of the engine's own metrics, which it evaluates before others."""
-        booster = self.booster()
-        return tuple(internals_of(booster).own_metrics(booster))
+        booster: Any = self.booster()
+        engine: Any = engine_of(booster)
+        return tuple(engine.own_metrics(booster))
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()

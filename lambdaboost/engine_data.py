@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
-from lambdaboost._lightgbm import is_constructed, parent_of
-from lambdaboost._xgboost import matrix_in_cv
 from lambdaboost.datasets.arrays import labels_of
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import grades_of
+from lambdaboost.engines.lightgbm import is_constructed, parent_of
+from lambdaboost.engines.xgboost import matrix_in_cv
 
 ATTRIBUTE = "lambdaboost_attached"
 SUBSET_CACHE = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from

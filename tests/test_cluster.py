@@ -21,7 +21,7 @@ def test_what_one_worker_cannot_do_is_refused_on_a_cluster(objective, monkeypatc
     data = xgb.DMatrix(np.random.default_rng(0).random((40, 2)), np.tile([0, 1, 2, 1], 10), group=[20, 20])
     params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
     assert xgb.train(params, data, 1, obj=objective).num_boosted_rounds() == 1
-    monkeypatch.setattr("lambdaboost._xgboost.workers", lambda params: 2)
+    monkeypatch.setattr("lambdaboost.engines.xgboost.workers", lambda params: 2)
     with pytest.raises(ValueError, match="no worker has all of them"):
         xgb.train(params, data, 1, obj=objective)
 

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,9 @@ from lambdaboost import (
     load,
     tune,
 )
-from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.engines import ENGINES
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning.candidates import parse_candidates, standard_candidates
 from lambdaboost.tuning.folds import draw_folds, fold_of_query, hash_queries
@@ -61,7 +63,7 @@ def tuned(study):
 
 def scores(model, data):
     booster = getattr(model, "booster", model)
-    return engine_named(type(booster).__module__.split(".")[0]).scores(booster, data.features)
+    return ENGINES[type(booster).__module__.split(".")[0]].scores(booster, data.features)
 
 
 def test_trees_come_first_and_then_objectives_on_the_best_trees(tuned):
@@ -78,7 +80,7 @@ def test_trees_come_first_and_then_objectives_on_the_best_trees(tuned):
 
 def test_the_result_is_frozen_a_plain_model_with_its_setting(tuned, tmp_path):
     assert isinstance(tuned, Tuned) and repr(tuned).startswith(f"Tuned({tuned.objective!r}")
-    assert engine_named(tuned.engine).n_rounds(tuned.booster) == tuned.rounds
+    assert ENGINES[tuned.engine].n_rounds(tuned.booster) == tuned.rounds
     assert type(tuned.study).__module__.startswith("optuna") and len(tuned.study.trials) == 6
     with pytest.raises(AttributeError):
         tuned.rounds = 3
@@ -113,7 +115,9 @@ def test_a_ranker_of_the_same_setting_is_the_same_model(objective):
     found = tune(TRAIN, VALID, engine=engine, params=drawn, **(TINY | {"objectives": [objective]}))
     data = BOTH.shuffled(0)
     name = getattr(found.objective, "name", found.objective)
-    ranker = engine_named(engine).LambdaRanker(objective=name, n_estimators=found.rounds, **found.params)
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
+        objective=name, n_estimators=found.rounds, **found.params
+    )
     ranker.fit(data.features, data.queries.relevance, group=data.queries.sizes)
     np.testing.assert_allclose(ranker.predict(TEST.features), scores(found, TEST), rtol=1e-6)
 
@@ -140,14 +144,17 @@ def test_positions_that_no_candidate_reads_are_said_and_kept_from_trainings():
 
 def test_cross_validation_measures_every_query_once_with_one_number_of_rounds():
     found = tune(TRAIN, **(TINY | {"folds": 3, "settings": 1}))
-    values, engine = (
-        np.array(found.study.trials[0].user_attrs["result"]["values"])[0],
-        engine_named("lightgbm"),
-    )
+    values = np.array(found.study.trials[0].user_attrs["result"]["values"])[0]
     naive = np.empty(50)
     for fold in draw_folds(TRAIN, 3, 0):
         params = found.params | {"min_data_in_leaf": 20}
-        booster = engine.boost(LambdaRank(), params, int(found.trials.rounds[0]), engine.dataset(fold.train))
+        booster = boost(
+            "lightgbm",
+            LambdaRank(),
+            params,
+            int(found.trials.rounds[0]),
+            make_dataset("lightgbm", fold.train),
+        )
         naive[fold.queries] = NDCG(10).per_query(scores(booster, fold.valid), fold.valid.queries)
     assert values == pytest.approx(naive, abs=1e-12) and found.trials[MEAN][0] == pytest.approx(naive.mean())
     assert found.rounds == max(1, round(found.trials.rounds[0] * 3 / 2))
@@ -329,7 +336,7 @@ def test_candidates_and_trees():
         for name, aliases in names.items():
             assert all(name not in tree_space(engine, 1000, {alias: 1}) for alias in aliases)
         params = tree_params(engine, {name: STARTS[1][name] for name in names}, by_steps=False)
-        assert set(params) <= engine_named(engine).PARAMETERS
+        assert set(params) <= ENGINES[engine].parameter_names()
 
 
 def test_warnings_about_the_data_are_passed_on_once():

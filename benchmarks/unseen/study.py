@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.sets import Split, split_of
 from lambdaboost import NDCG, tune
-from lambdaboost._installed import engine_named
+from lambdaboost.engines import ENGINES
 from lambdaboost.tuning import Tuned
 
 TUNE = "tune"
@@ -89,5 +89,5 @@ def _mean(tuned: Tuned) -> float:
 
 
 def _tested(row: str, tuned: Tuned, split: Split) -> Outcome:
-    scores = engine_named(tuned.engine).scores(tuned.booster, split.test.features)
+    scores = ENGINES[tuned.engine].scores(tuned.booster, split.test.features)
     return {f"{row} NDCG@{k}": NDCG(k).per_query(scores, split.test.queries) for k in CUTOFFS}

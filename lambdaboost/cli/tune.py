@@ -15,7 +15,7 @@ from lambdaboost.cli.evaluation import check_labels
 from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
 from lambdaboost.cli.train import describe_data, read_parts
 from lambdaboost.evaluation import NDCG
-from lambdaboost.native import read_objective
+from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import sidecar_path
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search

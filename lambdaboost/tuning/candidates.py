@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lambdaboost._installed import TITLES, package
+from lambdaboost._installed import package
 from lambdaboost._words import plain
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective, read_objective
 from lambdaboost.objectives import (
     XENDCG,
     Blend,
@@ -22,9 +23,10 @@ from lambdaboost.objectives import (
     graded,
 )
 from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.objectives.swaps.registry import SWAPS
 
-ENGINE_OF = {name: owner for owner, names in NATIVE_OBJECTIVES.items() for name in names}
+ENGINE_OF = {name: one.NAME for one in ENGINES.values() for name in one.NATIVE_OBJECTIVES}
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,9 @@ def _parse_candidate(rule: Any, engines: Sequence[str]) -> Candidate:
         engine = ENGINE_OF[rule.name]
         package(engine)
         if engine not in engines:
+            owner = ENGINES[rule.owner].TITLE
             raise ValueError(
-                f"objective {rule.name} is {TITLES[rule.owner]}'s own, but the engine is {engines[0]}: choose {engine}"
+                f"objective {rule.name} is {owner}'s own, but the engine is {engines[0]}: choose {engine}"
             )
         return Candidate(rule, engine)
     check_objective("objectives", rule)
@@ -135,7 +138,7 @@ def standard_candidates(
     # LightGBM's own XE-NDCG grows the same trees.
     rules += [LambdaLoss(ndcg)] if engine == "lightgbm" else [LambdaLoss(ndcg), XENDCG(ndcg)]
     table += [Candidate(one, engine) for one in (*rules, YetiLoss(ndcg))]
-    table += [Candidate(rule, other, f"{rule!r} on {TITLES[other]}") for other in engines[1:]]
+    table += [Candidate(rule, other, f"{rule!r} on {ENGINES[other].TITLE}") for other in engines[1:]]
     for source in sources:
         table.append(Candidate(graded(source=source, metric=ndcg), engine, f"graded(source={source!r})"))
     return tuple(table)

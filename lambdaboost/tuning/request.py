@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 import joblib
@@ -14,15 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
-from lambdaboost._installed import (
-    ENGINES,
-    TITLES,
-    engine_named,
-    engine_version,
-    first_installed,
-    installed,
-    package,
-)
+from lambdaboost._installed import package
 from lambdaboost._threads import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
@@ -30,8 +23,9 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
+from lambdaboost.engines import ENGINES, first_installed
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
-from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import LambdaRank
 from lambdaboost.objectives.swaps.registry import check_swap
 from lambdaboost.tuning.candidates import Candidate, standard_candidates
@@ -133,7 +127,9 @@ class Request:
     @property
     def default_candidate(self) -> Candidate:
         """The candidate of the engine's default parameters: its own objective, or `tree_candidate`."""
-        return self.candidates.get(NATIVE_OBJECTIVES[self.tree_candidate.engine][0], self.tree_candidate)
+        return self.candidates.get(
+            ENGINES[self.tree_candidate.engine].NATIVE_OBJECTIVES[0], self.tree_candidate
+        )
 
     @property
     def other_engines(self) -> list[Candidate]:
@@ -194,7 +190,7 @@ class Request:
         data = [(hash_queries(part), q.query_weight, q.positions) for part, q in parts]
         candidates = str([(one, text_of(one.objective)) for one in self._all_candidates])
         numbers = self.by_folds, self.folds, self.rounds, self.early_stopping_rounds, self.seed
-        versions = [version("lambdaboost"), *map(engine_version, self.engines)]
+        versions = [version("lambdaboost"), *(ENGINES[name].version() for name in self.engines)]
         measures = [*map(text_of, self.measures)]
         return str(joblib.hash((data, measures, candidates, dict(self.params), numbers, versions)))
 
@@ -248,7 +244,7 @@ def read_engines(engine: Any) -> tuple[str, ...]:
         )
     first = first_installed() if engine is None else engine
     package(first)
-    return (first, *(name for name in installed() if engine is None and name != first))
+    return (first, *(name for name in ENGINES if find_spec(name) and engine is None and name != first))
 
 
 def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, float | None]:
@@ -270,15 +266,15 @@ def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
         raise TypeError(f"params is {plain(params)}: give finite numbers, texts, or lists of them") from None
     fixed: dict[str, Any] = json.loads(plain_values)
     for name in engines:
-        engine = engine_named(name)
+        engine = ENGINES[name]
         for key, value in fixed.items():
-            if key in engine.SET_ELSEWHERE or key == "feature_pre_filter":
+            if key in engine.reserved_names() or key == "feature_pre_filter":
                 raise ValueError(f"params has {plain(repr(key))}: leave it out, for tune sets it")
             if isinstance(value, str) and value in NOT_SEARCHED:
                 raise ValueError(f"params has {key}={value!r}, which cannot be searched; leave it out")
-            if key not in engine.PARAMETERS:
+            if key not in engine.parameter_names():
                 raise ValueError(
-                    f"params has {plain(repr(key))}, which {TITLES[name]} does not know: correct it, or set engine= to "
+                    f"params has {plain(repr(key))}, which {engine.TITLE} does not know: correct it, or set engine= to "
                     "the engine it belongs to"
                 )
     return fixed

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from lambdaboost._installed import engine_named, package, refusal
+from lambdaboost._installed import package
 from lambdaboost._threads import using
+from lambdaboost.engines import ENGINES, refusal
 from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.objectives import GradientStep
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import with_min_leaf_size
 from lambdaboost.tuning.candidates import add_second_goal
 from lambdaboost.tuning.request import Request
@@ -179,7 +181,7 @@ class CrossValidation:
         """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
         start, request, state = time.perf_counter(), self.request, "complete"
         name = request.candidates[setting.candidate].engine
-        engine, boosters, curve = engine_named(name), list[Any](), StoppingCurve()
+        boosters, curve = list[Any](), StoppingCurve()
         given = objective_of(request, setting), params_of(request, setting)
         values, measure = np.full((len(request.measures), request.weight.size), np.nan), request.measures[0]
         with one_thread(), warnings.catch_warnings():
@@ -194,7 +196,7 @@ class CrossValidation:
                 weight = float(q.query_weight[measured].sum())
                 curve = StoppingCurve(curve.values, curve.total + curve.weight, weight, stall, until)
                 data = self._engine_data(name, number)
-                boosters.append(engine.boost(*given, rounds, *data, measure, on_round=curve))
+                boosters.append(boost(name, *given, rounds, *data, measure, on_round=curve))
                 if trial is not None and curve.values.size:
                     with uninterrupted():
                         trial.report(curve.values[curve.best - 1], number)
@@ -203,7 +205,7 @@ class CrossValidation:
                         state = "pruned"
                         break
             for booster, fold in zip(boosters, request.splits, strict=False):
-                scores = engine.scores(booster, fold.valid.features, curve.best)
+                scores = ENGINES[name].scores(booster, fold.valid.features, curve.best)
                 values[:, fold.queries] = [m.per_query(scores, fold.valid.queries) for m in request.measures]
         result = {
             "state": state,
@@ -216,9 +218,9 @@ class CrossValidation:
     def _engine_data(self, engine: str, number: int) -> tuple[Any, Any]:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
         if (engine, number) not in self._data:
-            stock, fold = engine_named(engine), self.request.splits[number]
-            data = stock.dataset(fold.train)
-            self._data[engine, number] = data, stock.dataset(fold.valid, reference=data)
+            fold = self.request.splits[number]
+            data = make_dataset(engine, fold.train)
+            self._data[engine, number] = data, make_dataset(engine, fold.valid, reference=data)
         return self._data[engine, number]
 
 
@@ -271,10 +273,9 @@ def params_of(request: Request, setting: Setting) -> dict[str, Any]:
 def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int]:
     """A trial's setting trained on all data: the booster, and the objective, parameters and rounds of it."""
     name = request.candidates[trial.setting.candidate].engine
-    engine = engine_named(name)
     n, objective = request.data.queries.n_documents, objective_of(request, trial.setting)
     rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
-    params = with_min_leaf_size(params_of(request, trial.setting), name, objective, n)
+    params = with_min_leaf_size(params_of(request, trial.setting), ENGINES[name], objective, n)
     with one_thread():
-        data = engine.dataset(request.for_training(request.data).shuffled(request.seed))
-        return engine.boost(objective, params, rounds, data), objective, params, rounds
+        data = make_dataset(name, request.for_training(request.data).shuffled(request.seed))
+        return boost(name, objective, params, rounds, data), objective, params, rounds

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._installed import TITLES, engine_of
 from lambdaboost.datasets import Columns
+from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.saving import save
 
 
@@ -33,7 +33,9 @@ class Tuned:
     columns: Columns | None = None
 
     def __repr__(self) -> str:
-        return f"Tuned({self.objective!r}, {self.rounds} rounds of {TITLES[self.engine]})\n{self.verdict}"
+        return (
+            f"Tuned({self.objective!r}, {self.rounds} rounds of {ENGINES[self.engine].TITLE})\n{self.verdict}"
+        )
 
     def _repr_html_(self) -> str:
         """The verdict as a list, and the tables, for notebooks."""
@@ -49,7 +51,8 @@ class Tuned:
     @property
     def engine(self) -> str:
         """The name of the engine."""
-        return str(engine_of(self.booster))
+        engine: Any = engine_of(self.booster)
+        return str(engine.NAME)
 
     def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
         """Write the model, and ``PATH.json``, which `lambdaboost.load` and the command line read.

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import TITLES
 from lambdaboost._words import counted
+from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import (
     LEVEL,
@@ -190,7 +190,7 @@ class PairedTests:
 def name_of(request: Request, trial: Trial) -> str:
     """What a trial is called: its candidate, and whether its parameters are the engine's own."""
     one = request.candidates[trial.setting.candidate]
-    of = f" with {TITLES[one.engine]}'s default parameters" if trial.setting.phase == "default" else ""
+    of = f" with {ENGINES[one.engine].TITLE}'s default parameters" if trial.setting.phase == "default" else ""
     return one.name + of
 
 

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._team import team_of
-from lambdaboost._threads import UNSET, Threads, in_use, using
+from lambdaboost._jit import in_use, using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
@@ -41,7 +40,7 @@ Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
-SECOND = "-lambdaboost"  # of a name that an engine's own metric has
+RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_objective(
@@ -120,7 +119,7 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*threads_of(None if booster is None else booster_state(booster))):
+    with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
@@ -152,7 +151,7 @@ def xgboost_name(measure: Any) -> str:
 def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     taken = booster is not None and name in booster_state(booster).own_metrics
-    return f"{name}{SECOND}" if taken else name
+    return f"{name}{RENAMED}" if taken else name
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
@@ -217,9 +216,8 @@ class BoosterState:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        number, before = given if given > 0 else None, in_use.get()
         # Those that were set outside of the training, where its parameters set none.
-        self.threads = Threads(number or before.number, team_of(engine.library(), number) or before.team)
+        self.threads = given if given > 0 else in_use.get()
         self.objectives: list[Any] = []  # of which traps were warned
 
     @cached_property
@@ -239,11 +237,6 @@ def booster_state(booster: Any) -> BoosterState:
     if state is None:
         state = _states[booster] = BoosterState(booster)
     return state
-
-
-def threads_of(state: BoosterState | None) -> Threads:
-    """The threads of a booster; those that were set outside of a training without one."""
-    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
 from lambdaboost._installed import package
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
@@ -197,8 +197,11 @@ def _is_missing_or(value: Any, other: Any) -> bool:
     return value is None or value is other
 
 
-def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
-    """Metrics as measures, callables and names of the engine's own; a text is a measure, unless it `is_own`.
+def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
+    """Metrics as measures, callables and names of the engine's own.
+
+    A text that `parse` reads is a measure of lambdaboost, whatever the engine calls so; the engine's own metric of that
+    name has the engine's name before it, such as ``"xgboost:ndcg@10"``. What only the engine knows needs none.
 
     Raises
     ------
@@ -214,13 +217,28 @@ def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list
             )
         if isinstance(metric, str):
             texts = [metric] if "(" in metric else map(str.strip, metric.split(","))
-            found += [text if is_own(text) else parse(text) for text in texts]
+            found += [_read_metric(text, engine) for text in texts]
         else:
             found.append(metric)
     measures = [metric.name for metric in found if isinstance(metric, Measure)]
     if twice := [one for one in measures if measures.count(one) > 1]:
         raise ValueError(f"{name} gives two measures called {twice[0]!r}: leave one out")
     return found
+
+
+def _read_metric(text: str, engine: Engine) -> Measure | str:
+    """The measure of a text, or the name of the engine's own metric."""
+    own = text.removeprefix(f"{engine.NAME}:")
+    if own != text:
+        if not engine.is_metric(own):
+            raise ValueError(f"{text!r} is none of {engine.TITLE}'s metrics: leave out '{engine.NAME}:'")
+        return own
+    try:
+        return parse(text)
+    except ValueError:
+        if not engine.is_metric(text):
+            raise
+        return text
 
 
 def first_measure(metrics: Any) -> Measure:

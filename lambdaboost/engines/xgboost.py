@@ -96,9 +96,9 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return params.get(name)
 
 
-def library() -> Any:
-    """The engine's loaded library; None before it is imported."""
-    return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
+def is_metric(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in METRICS
 
 
 def workers(params: Mapping[str, Any]) -> int:
@@ -284,6 +284,14 @@ def scores(
         data = xgb.DMatrix(features, missing=missing, **named)
         found = booster.predict(data, iteration_range=up_to)
     return np.asarray(found)
+
+
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores, with the base in a last column."""
+    features = X if hasattr(X, "columns") else feature_array(X)
+    named = {"feature_names": booster.feature_names, "enable_categorical": True}
+    data = package(NAME).DMatrix(features, missing=missing, **named)
+    return np.asarray(booster.predict(data, pred_contribs=True))
 
 
 def n_rounds(booster: Any) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, no_refcount, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, in_lanes, to_lanes
@@ -129,7 +129,7 @@ def _ranked_in_lanes(first, last, documents, offsets, lanes, scores, values, out
         _to_ranks(lanes.query[b], offsets, rank, values, out)
 
 
-@no_refcount
+@inlined
 def _to_ranks(query, offsets, rank, values, out):
     for lane in range(LANES):
         q = query[lane]

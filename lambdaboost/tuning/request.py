@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lambdaboost._installed import package
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.engines import ENGINES, refusal
 from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.objectives import GradientStep

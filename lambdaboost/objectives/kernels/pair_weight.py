@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, known_by_type, no_refcount
+from lambdaboost._jit import by_type, inlined, known_by_type
 from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
@@ -123,7 +123,7 @@ by_document = known_by_type(lambda swap: getattr(swap, "by_document", False))
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
-@no_refcount
+@inlined
 def gain_delta(swap, i, j):
     """The part of |ΔZ| that the gains of a better document and a worse one decide."""
     return i.gain - j.gain if by_gain(swap) else ONE

@@ -167,6 +167,9 @@ class Model(Protocol):
     def feature_names(self, booster: Any) -> tuple[str, ...]:
         """Names of the features; those of `UNNAMED` if they were given none."""
 
+    def first_is_unused(self, booster: Any) -> bool:
+        """Whether the first feature is unused, as is column 0 of text that the engine itself read."""
+
     def categories(self, booster: Any) -> dict[str, list[Any]]:
         """The values of each categorical feature that the booster itself stores."""
 

@@ -312,6 +312,11 @@ def feature_names(booster: Any) -> tuple[str, ...]:
     return tuple(booster.feature_name())
 
 
+def first_is_unused(booster: Any) -> bool:
+    """Whether the first feature had one value in training, as column 0 of text that LightGBM itself read."""
+    return bool(feature_infos(booster)[0] == "none")
+
+
 def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
     values, names = booster.pandas_categorical or [], booster.feature_name()

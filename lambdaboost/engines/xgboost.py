@@ -304,6 +304,11 @@ def feature_names(booster: Any) -> tuple[str, ...]:
     return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
 
 
+def first_is_unused(booster: Any) -> bool:
+    """Whether no tree splits by the first feature, as by column 0 of text that XGBoost itself read."""
+    return feature_names(booster)[0] not in booster.get_score(importance_type="weight")
+
+
 def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
     try:  # stored since XGBoost 3.1, and not with a linear model

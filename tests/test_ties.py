@@ -8,9 +8,9 @@ from lambdaboost import NDCG, Queries
 from lambdaboost.objectives import XENDCG, YetiLoss
 
 SIZE, QUERIES = 12, 20
-# Random targets of XE-NDCG go by row, see below.
+# Random targets of XE-NDCG and the noise of YetiLoss go by row, see below.
 ALL = [*dict.fromkeys(rule.objective for rule in (*RULES, *COMBINED))]
-ALL = [one for one in ALL if not isinstance(one, XENDCG)]
+ALL = [one for one in ALL if "XENDCG(" not in repr(one) and "YetiLoss(" not in repr(one)]
 
 
 def labels(objective):

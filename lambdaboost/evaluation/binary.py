@@ -249,8 +249,8 @@ class Precision(AtRank):
     .. math:: \mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} [l(r) \ge t]
 
     with l(r) the grade at rank r and t the threshold; ranks past the last document count as not relevant, as
-    in trec_eval. In [0, 1]; `empty` where no document is relevant. ``Precision(1)`` is "winner takes all", one minus the
-    WTA cost of Burges, Ragno and Le (2006, §2): 1 if the top document is relevant.
+    in trec_eval. In [0, 1]; `empty` where no document is relevant. ``Precision(1)`` is "winner takes all", one minus
+    the WTA cost of Burges, Ragno and Le (2006, §2): 1 if the top document is relevant.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ from lambdaboost.objectives.kernels.dispatch import (
     choose_kernel,
     clip_outliers,
 )
+from lambdaboost.objectives.kernels.exp import RATIO_RANGE
 from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
-from lambdaboost.objectives.kernels.loss import SAFE_RANGE
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import PairWeights
 from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
@@ -73,7 +73,7 @@ class PreparedPairs:
         if ranking is not None:
             kernels = np.full_like(kernels, BY_TILES)
             groups = group_by_kernel(kernels)
-        if self.loss.sigmoid.sigma * now.spread + abs(self.loss.sigmoid.center) > SAFE_RANGE:
+        if self.loss.sigmoid.sigma * now.spread + abs(self.loss.sigmoid.center) > RATIO_RANGE:
             near, kernels = clip_outliers(now.scores, self.offsets, kernels, self.loss)
             groups = group_by_kernel(kernels)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         report as report,
         trade_off as trade_off,
     )
+    from lambdaboost.explanation import explain as explain
     from lambdaboost.merging import merge as merge
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
@@ -52,6 +53,7 @@ HOLDERS = {
     "Tuned": "tuning",
     "attach": "engine_data",
     "compare": "evaluation",
+    "explain": "explanation",
     "export": "serving",
     "load": "saving",
     "merge": "merging",

@@ -40,7 +40,7 @@ Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
-SECOND = "-lambdaboost"  # of a name that an engine's own metric has
+RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_objective(
@@ -151,7 +151,7 @@ def xgboost_name(measure: Any) -> str:
 def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     taken = booster is not None and name in booster_state(booster).own_metrics
-    return f"{name}{SECOND}" if taken else name
+    return f"{name}{RENAMED}" if taken else name
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
@@ -186,7 +186,7 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     columns = columns_of(estimator)
     read = {name: column for name, column in columns.sources.items() if name in measure.sources}
     position = columns.position if getattr(measure, "reads_positions", False) else None
-    q, _, rows = replace(columns, sources=read, position=position).labels(X, grades, name="X", **row_fields)
+    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
@@ -198,7 +198,7 @@ def columns_of(estimator: Any) -> Columns:
     inner = steps[-1][1] if isinstance(steps, list) and steps else getattr(estimator, "estimator", None)
     if inner is not None:
         return columns_of(inner)
-    named = ("query", "sources", "position", "unseen")
+    named = ("query", "sources", "position")
     return Columns(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
 
 

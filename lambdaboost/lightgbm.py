@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.datasets.columns import QUERY
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
@@ -109,7 +109,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         eval_sample_weight: Sequence[Any] | None = None,
         eval_init_score: Sequence[Any] | None = None,
         eval_metric: Any = None,
-        eval_at: Any = (1, 2, 3, 4, 5),
+        eval_at: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         callbacks: Sequence[Any] | None = None,
@@ -140,11 +140,13 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             The same fields for the validation sets, one item per set. A set that is the training's own X and y, with
             no other field, is the training data with all of theirs.
         eval_metric : measure, callable, str or list of them, optional
-            Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
-            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
-            the first one, unless the parameter ``first_metric_only=False`` is given.
-        eval_at : sequence of int
-            Cutoffs of the default measures, and of LightGBM's own metrics.
+            Measures or their names, such as ``CNDCG(k=3)`` or ``"ndcg@5"``; LightGBM's own metrics as
+            ``"lightgbm:ndcg"``, in which a query without a relevant document counts 1, not 0, or by the parameter
+            ``metric=``; callables ``(y_true, y_pred[, weight[, group]])``. By default NDCG at each of `eval_at`. Early
+            stopping uses the first one, unless the parameter ``first_metric_only=False`` is given.
+        eval_at : sequence of int, optional
+            Cutoffs of the default measures, by default 1 to 5, of ``eval_metric="ndcg"`` or ``"map"``, and of
+            LightGBM's own metrics.
         init_score, eval_names, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
             As in `lightgbm.LGBMRanker`.
 
@@ -167,11 +169,12 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         objective, training, valid = self._prepare_fit(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
-        self._objective, self._eval_at = objective, np.atleast_1d(eval_at).tolist()
+        cutoffs = np.atleast_1d((1, 2, 3, 4, 5) if eval_at is None else eval_at).tolist()
+        self._objective, self._eval_at = objective, cutoffs
         params = self._process_params("fit")
         called = objective.name if isinstance(objective, NativeObjective) else objective
         params["objective"] = called
-        feval, order = self._measures(params, eval_metric)
+        feval, order = self._measures(params, eval_metric, eval_at is not None)
         for one in valid:
             one.check_readers(feval or (), "eval_", self.n_jobs)
         params = with_min_leaf_size(params, engine, objective, q.n_documents)
@@ -209,7 +212,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
         self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
         self.fitted_ = True
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -218,17 +221,24 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         return params | ({"objective": "None"} if stage == "predict" else {})
 
     def _measures(
-        self, params: dict[str, Any], eval_metric: Any
+        self, params: dict[str, Any], eval_metric: Any, has_cutoffs: bool
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
-        named = params.pop("metric")  # "ndcg", unless it was given
-        given = [] if engine.given(self.get_params(), "metric") is None else named
+        cutoffs = np.atleast_1d(params["eval_at"]).tolist()
         requested: list[Any] = []
-        for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
-            requested += read_metrics(name, metrics, {"None", *engine.METRICS}.__contains__)
+        for metric in eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]:
+            cut = has_cutoffs and metric in ("ndcg", "map")
+            requested += [f"{metric}@{k}" for k in cutoffs] if cut else [metric]
+        requested = read_metrics("eval_metric", [one for one in requested if one is not None], engine)
+        # The parameter is LightGBM's, and so are the names that it knows; "ndcg" unless it was given.
+        named = params.pop("metric")
+        if engine.given(self.get_params(), "metric") is not None:
+            for metric in named if isinstance(named, list | tuple) else [named]:
+                own = isinstance(metric, str) and engine.is_metric(metric)
+                requested += [metric] if own else read_metrics("metric", metric, engine)
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
-            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()], []
+            return [NDCG(k=k) for k in cutoffs], []
         feval = [_as_feval(metric) for metric in requested if callable(metric)]
         return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
 

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.callback import SECOND, columns_of, xgboost_name
-from lambdaboost.datasets import Queries
+from lambdaboost.callback import RENAMED, columns_of, xgboost_name
+from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.arrays import query_weights
-from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
@@ -57,9 +56,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     objective, query, sources, position, unseen
         As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
-        Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names; or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first
-        one; measures are maximised.
+        Measures or their names, such as ``"ndcg@10-clicks"`` or ``"mrr@10"``; XGBoost's own metrics as
+        ``"xgboost:ndcg@10"``, in which a query without a relevant document counts 1, not 0; or callables
+        ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first one;
+        measures are maximised.
     **kwargs
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -107,10 +107,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        columns = replace(
-            columns_of(self), features=booster.feature_names, categories=engine.categories(booster)
+        encoder = Encoder(
+            columns_of(self), booster.feature_names or (), engine.categories(booster), self.unseen
         )
-        self._remember_fit(self._objective_to_fit(), columns)
+        self._remember_fit(self._objective_to_fit(), encoder)
 
     def fit(
         self,
@@ -157,7 +157,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         )
         first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
         objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
-        metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
+        metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for one in valid:
             one.check_readers(metrics, "eval_", self.n_jobs)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
@@ -186,7 +186,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
         self._set_evaluation_result(history)
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
@@ -201,7 +201,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(documents.columns.categories),
+            enable_categorical=self.enable_categorical or bool(documents.encoder.categories),
             feature_types=self.feature_types,
             **more,
         )
@@ -213,7 +213,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if not isinstance(name, str):
             name = xgboost_name(name) if isinstance(name, Measure) else name.__name__
         if name in metrics[1:]:
-            name += SECOND
+            name += RENAMED
         found = list(self.callbacks or [])
         if self.early_stopping_rounds:
             found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
@@ -231,11 +231,6 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 def _query_weights(name: str, q: Queries) -> Any:
     """One weight for each query, as XGBoost takes them; None without any."""
     return None if q.weight is None else query_weights(name, q.weight, q.sizes)
-
-
-def _is_own(text: str) -> bool:
-    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
-    return text.partition("@")[0] in engine.METRICS
 
 
 def _metric(

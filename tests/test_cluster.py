@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard, _lightgbm
+from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard
 from lambdaboost.engine_data import queries_of
+from lambdaboost.engines import lightgbm
 from lambdaboost.traps import Case, refuse_traps
 
 
@@ -37,4 +38,4 @@ def test_lightgbms_workers_are_counted(network):
     q = queries_of(booster.train_set)
     with pytest.raises(ValueError, match="no worker has all of them"):
         scaled = Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))
-        refuse_traps(Case(booster, _lightgbm, booster.params, scaled, None, q, 0, 1.0))
+        refuse_traps(Case(booster, lightgbm, booster.params, scaled, None, q, 0, 1.0))

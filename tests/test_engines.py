@@ -47,7 +47,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     assert member("NAME") == engine.__name__.rpartition(".")[2] and member("TITLE").lower() == engine.NAME
     assert member("version")() == package.__version__
     assert all(objective in member("NATIVE_OBJECTIVES") for objective in engine.NATIVE_OBJECTIVES)
-    assert {"ndcg", "map", "auc"} <= member("METRICS") and len(member("SUFFIXES")) > 0
+    assert member("is_metric")("ndcg") and not engine.is_metric("cndcg") and len(member("SUFFIXES")) > 0
 
     # Parameters.
     least = member("MIN_LEAF_SIZE")
@@ -114,9 +114,12 @@ def test_every_member_on_a_training_and_its_booster(engine):
     scores = member("scores")(booster, frame)
     assert rounds[-1] == pytest.approx(measure(scores, Q), abs=1e-5)
     assert not np.array_equal(engine.scores(booster, frame, 1), scores)
+    np.testing.assert_allclose(member("contributions")(booster, frame).sum(axis=1), scores, atol=1e-6)
     again = member("read")(member("write")(booster, engine.SUFFIXES[0]))
     np.testing.assert_array_equal(engine.scores(again, frame), scores)
     assert member("feature_names")(booster) == ("a", "b", "c") and member("categories")(booster) == {}
+    assert member("first_is_unused")(booster) in (False, True)
+    assert member("first_is_unused")(booster) in (False, True)
     unnamed = engine.train(LambdaRank(), params, 1, engine.dataset(X, Q))
     assert engine.feature_names(unnamed) == tuple(map(member("UNNAMED").format, range(3)))
     trees, _ = member("trees")(booster)

@@ -29,7 +29,7 @@ LAYERS = (
     {"objectives"},
     {"leaks", "training"},
     {"saving"},
-    {"merging", "serving", "ranker"},
+    {"explanation", "merging", "serving", "ranker"},
     {"lightgbm", "xgboost"},
     {"tuning", "dask"},
     {""},  # the package itself, which hands on public names

@@ -57,7 +57,6 @@ class Training(Protocol):
     NAME: str  # "lightgbm": of the module, of the engine's package, and in saved models
     TITLE: str  # "LightGBM"
     NATIVE_OBJECTIVES: tuple[str, ...]  # the engine's own ranking objectives, the default first
-    METRICS: frozenset[str]  # the names of the engine's own metrics, without cutoffs
     MIN_LEAF_SIZE: str  # the parameter with the smallest leaf, in documents or in hessians
     DEFAULTS: dict[str, float]  # of the parameters that limit the size of leaves
     ONLY_NATIVE: dict[
@@ -74,6 +73,9 @@ class Training(Protocol):
 
     def given(self, params: Mapping[str, Any], name: str) -> Any:
         """The value of a parameter under any of its names; None without."""
+
+    def is_metric(self, text: str) -> bool:
+        """Whether a text names one of the engine's own metrics."""
 
     def workers(self, params: Mapping[str, Any]) -> int:
         """How many workers of a cluster train together."""
@@ -156,11 +158,17 @@ class Model(Protocol):
     ) -> NDArray[np.floating]:
         """The predictions after `rounds`, by default all that it predicts with, shape (n_documents,)."""
 
+    def contributions(self, booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+        """SHAP values of the scores, with the base in a last column, shape (n_documents, n_features + 1)."""
+
     def n_rounds(self, booster: Any) -> int:
         """The number of rounds of a booster that is saved."""
 
     def feature_names(self, booster: Any) -> tuple[str, ...]:
         """Names of the features; those of `UNNAMED` if they were given none."""
+
+    def first_is_unused(self, booster: Any) -> bool:
+        """Whether the first feature is unused, as is column 0 of text that the engine itself read."""
 
     def categories(self, booster: Any) -> dict[str, list[Any]]:
         """The values of each categorical feature that the booster itself stores."""

@@ -51,7 +51,7 @@ tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart m
 average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
 multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
 """
-METRICS = frozenset(_METRICS.split())
+METRICS = frozenset({"None", *_METRICS.split()})
 
 
 # Parameters.
@@ -85,6 +85,11 @@ def given(params: Mapping[str, Any], name: str) -> Any:
 def is_true(value: Any) -> bool:
     """Whether LightGBM reads a parameter as true."""
     return str(value).lower() in ("true", "1", "+")
+
+
+def is_metric(text: str) -> bool:
+    """Whether a text names one of LightGBM's own metrics, whose cutoffs are in ``eval_at``."""
+    return text in METRICS
 
 
 def workers(params: Mapping[str, Any]) -> int:
@@ -271,8 +276,12 @@ def version() -> str:
 
 
 def read(content: bytes) -> Any:
-    """The booster of the bytes of its file."""
-    return package(NAME).Booster(model_str=content.decode(errors="replace"))
+    """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
+    text = content.decode(errors="replace")
+    whole = "\nend of trees" in text and ("\nend of parameters" in text or "\nparameters:" not in text)
+    if not whole:
+        raise ValueError("the model is cut short: copy the file again, or train again")
+    return package(NAME).Booster(model_str=text)
 
 
 def write(booster: Any, suffix: str) -> bytes:
@@ -287,6 +296,12 @@ def scores(
     return np.asarray(booster.predict(X, num_iteration=rounds))
 
 
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores up to the best round, with the base in a last column."""
+    found = booster.predict(X, pred_contrib=True)
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)  # sparse where X is
+
+
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved: up to the best one."""
     return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
@@ -297,12 +312,22 @@ def feature_names(booster: Any) -> tuple[str, ...]:
     return tuple(booster.feature_name())
 
 
+def first_is_unused(booster: Any) -> bool:
+    """Whether the first feature had one value in training, as column 0 of text that LightGBM itself read."""
+    return bool(feature_infos(booster)[0] == "none")
+
+
 def categories(booster: Any) -> dict[str, list[Any]]:
     """The values of each categorical feature that the booster itself stores."""
-    values = booster.pandas_categorical or []
-    ranges = zip(booster.feature_name(), feature_infos(booster), strict=False)
-    named = [name for name, info in ranges if info != "none" and not info.startswith("[")]
-    return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
+    values, names = booster.pandas_categorical or [], booster.feature_name()
+    # The parameter has the places of the categorical columns, also of those that were constant in training.
+    found = re.search(
+        r"^\[categorical_feature: ([\d,]+)\]$", booster.model_to_string(num_iteration=1), re.MULTILINE
+    )
+    places = [int(place) for place in found[1].split(",")] if found else []
+    if len(places) != len(values):
+        return {}
+    return {names[place]: of for place, of in zip(places, values, strict=True)}
 
 
 def trees(booster: Any) -> Trees:
@@ -311,28 +336,34 @@ def trees(booster: Any) -> Trees:
     plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
     text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
     model = type(booster)(model_str=text).dump_model()
+    # The dump says 1e300 where a threshold is infinite, which even +inf does not exceed.
+    thresholds = [line.split() for line in re.findall("^threshold=(.*)$", text, re.MULTILINE)]
     if model["num_tree_per_iteration"] > 1:
         raise cannot_export("several scores a document", OWN_FILE)
     # A random forest predicts the mean of its trees.
     weight = 1 / len(model["tree_info"]) if model["average_output"] else 1.0
 
-    def node(tree: dict[str, Any]) -> Split | Leaf:
+    def node(tree: dict[str, Any], of_splits: list[str]) -> Split | Leaf:
         if "leaf_const" in tree:
             raise cannot_export("linear trees", "train without linear_tree")
         if "leaf_value" in tree:
             return Leaf(tree["leaf_value"] * weight)
         if tree["missing_type"] == "Zero":
             raise cannot_export("zeros that count as missing", "train without zero_as_missing")
-        feature, threshold, learnt = tree["split_feature"], tree["threshold"], tree["missing_type"] == "NaN"
-        children = node(tree["left_child"]), node(tree["right_child"])
+        feature, learnt = tree["split_feature"], tree["missing_type"] == "NaN"
+        children = node(tree["left_child"], of_splits), node(tree["right_child"], of_splits)
         if tree["decision_type"] == "==":
-            members = tuple(int(code) for code in str(threshold).split("||"))
+            members = tuple(int(code) for code in str(tree["threshold"]).split("||"))
             return Split(feature, np.float32(0), members, False, *children)
+        threshold = float(of_splits[tree["split_index"]])
         # Where no training data were missing, NaN is read as 0.
         left = tree["default_left"] if learnt else threshold >= 0
         return Split(feature, _highest(threshold), (), left, *children)
 
-    found = [node(tree["tree_structure"]) for tree in model["tree_info"]]
+    found = []
+    for tree in model["tree_info"]:
+        of_splits = thresholds.pop(0) if tree["num_leaves"] > 1 else []
+        found.append(node(tree["tree_structure"], of_splits))
     return Trees(found, model.get("objective", "custom"))
 
 

@@ -96,6 +96,11 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return params.get(name)
 
 
+def is_metric(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in METRICS
+
+
 def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together here."""
     collective = sys.modules.get("xgboost.collective")
@@ -281,6 +286,14 @@ def scores(
     return np.asarray(found)
 
 
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores, with the base in a last column."""
+    features = X if hasattr(X, "columns") else feature_array(X)
+    named = {"feature_names": booster.feature_names, "enable_categorical": True}
+    data = package(NAME).DMatrix(features, missing=missing, **named)
+    return np.asarray(booster.predict(data, pred_contribs=True))
+
+
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(booster.num_boosted_rounds())
@@ -289,6 +302,11 @@ def n_rounds(booster: Any) -> int:
 def feature_names(booster: Any) -> tuple[str, ...]:
     """Names of the features; those of `UNNAMED` if they were given none."""
     return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
+
+
+def first_is_unused(booster: Any) -> bool:
+    """Whether no tree splits by the first feature, as by column 0 of text that XGBoost itself read."""
+    return feature_names(booster)[0] not in booster.get_score(importance_type="weight")
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:

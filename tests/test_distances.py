@@ -1,4 +1,4 @@
-"""How far apart scores may lie: outliers, centres, perfect order, and what `GradientStep` makes of the smallest forces."""
+"""How far apart scores may lie: outliers, centres, perfect order, and `GradientStep` of the smallest forces."""
 
 import naive
 import numpy as np

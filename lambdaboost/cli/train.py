@@ -24,7 +24,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.traps import hint
-from lambdaboost.tuning.request import find_shared
+from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
         Spearman as Spearman,
         compare as compare,
         report as report,
+        trade_off as trade_off,
     )
+    from lambdaboost.merging import merge as merge
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
     from lambdaboost.serving import export as export
@@ -54,9 +56,11 @@ HOLDERS = {
     "cross_validate": "tuning",
     "export": "serving",
     "load": "saving",
+    "merge": "merging",
     "query_folds": "engine_data",
     "report": "evaluation",
     "save": "saving",
+    "trade_off": "evaluation",
     "tune": "tuning",
 }
 PACKAGES = ("clicks", "datasets", "evaluation", "objectives")

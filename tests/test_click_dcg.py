@@ -12,7 +12,6 @@ import xgboost as xgb
 
 from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost.clicks import PositionBased, Propensities, simulate
-from lambdaboost.clicks.simulation import attraction
 from lambdaboost.evaluation import compare, parse
 
 CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
@@ -94,7 +93,7 @@ def simulated(seed, users=0):
     users = np.random.default_rng((seed, users))
     log = simulate(weak, docs, PositionBased(eta=ETA), SESSIONS, users, k=K)
     rows = np.asarray(log.document)
-    truth = attraction((2.0**grades - 1) / 15, 0.1)
+    truth = 0.1 + 0.9 * (2.0**grades - 1) / 15
     sessions = Queries(
         log.clicked,
         np.full(50 * SESSIONS, K),

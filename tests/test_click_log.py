@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost import Queries
-from lambdaboost.clicks import ClickLog, PositionBased, Propensities, TrustBias, simulate
+from lambdaboost.clicks import ClickLog, PositionBased, Propensities, simulate
 
 FRAME = pd.DataFrame(
     {
@@ -230,10 +230,6 @@ def test_the_top_k_is_shown_by_score():
     [
         (PositionBased(0.5, noise=0.2), lambda k, gain: k**-0.5 * (0.2 + 0.8 * gain)),
         (PositionBased(2.0), lambda k, gain: k**-2.0 * (0.1 + 0.9 * gain)),
-        (
-            TrustBias(0.5, wrong=0.6),
-            lambda k, gain: k**-0.5 * ((1 - (k + 1) / 100) * gain + 0.6 / k * (1 - gain)),
-        ),
     ],
     ids=lambda value: getattr(value, "__name__", repr(value)),
 )
@@ -258,12 +254,10 @@ def test_several_rankers_share_the_sessions():
 
 
 def test_wrong_models_and_grades():
-    for model, name in ((PositionBased, "noise"), (TrustBias, "wrong")):
-        with pytest.raises(ValueError, match=f"{name} is 1.5: give a probability"):
-            model(**{name: 1.5})
+    with pytest.raises(ValueError, match=r"noise is 1\.5: give a probability"):
+        PositionBased(noise=1.5)
     with pytest.raises(ValueError, match=r"relevance\[1\] is nan: simulated users need a grade"):
         simulate([1, 2], Queries([1, np.nan], sizes=[2]), PositionBased(), 1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="sessions is 0"):
         simulate(SCORES, Q, PositionBased(), 0, np.random.default_rng(0))
-    for model in (PositionBased(2), TrustBias()):
-        assert eval(repr(model)) == model
+    assert eval(repr(PositionBased(2))) == PositionBased(2)

@@ -1,5 +1,7 @@
 """Comparisons of systems, in pairs: the tests against scipy, the tables, and what may not be compared."""
 
+from fractions import Fraction
+from itertools import product
 from math import inf, nan, sqrt
 
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, MAP, NDCG, compare, compare_values
+from lambdaboost.evaluation import CNDCG, MAP, NDCG, Spearman, compare, compare_values
 from lambdaboost.evaluation.charts import pareto_front
 from lambdaboost.evaluation.significance import holm, interval, mark, two_sided_p, weighted_mean
 
@@ -94,7 +96,10 @@ def test_few_queries_have_no_interval():
     few = figures([0.1] * 5, [0.2] * 5)
     assert (few.low, few.high) == (-inf, inf)
     enough = figures([0.1] * 6, [0.2] * 6)
-    assert (enough.low, enough.high) == pytest.approx((0.1, 0.1))
+    t = stats.t(5)  # p is 2 / 64, so the interval is that of an error which gives this p
+    assert (enough.low, enough.high) == pytest.approx(
+        0.1 + 0.1 * t.ppf(0.975) / t.ppf(1 / 64) * np.array([1, -1])
+    )
 
 
 # Weights
@@ -125,6 +130,22 @@ def test_the_weighted_variance_by_hand():
     assert found.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
 
 
+@pytest.mark.parametrize("largest", [1e4, 1e8, 1e16, 1e60, 1e300])
+def test_one_query_of_nearly_all_the_weight(largest):
+    """Against rational numbers, where 1 − h of floats is 0."""
+    x, w = np.array([0.3, -0.1, 0.2, 0.25, 0.0, 0.3]), np.ones(6)
+    w[2] = largest
+    h = [Fraction(one) / Fraction(w.sum() if largest < 1e15 else largest) for one in w]
+    h[2] = 1 - 5 * h[0]
+    mean, s = sum(a * Fraction(b) for a, b in zip(h, x, strict=True)), sum(one**2 for one in h)
+    a = [one**2 / (1 - 2 * one + s) for one in h]
+    error = sum(one * (Fraction(value) - mean) ** 2 for one, value in zip(a, x, strict=True))
+    pairs = product(range(6), repeat=2)
+    df = s**2 / sum(a[i] * a[j] * ((i == j) - h[i] - h[j] + s) ** 2 for i, j in pairs)
+    assert weighted_mean(x, w) == pytest.approx((float(mean), sqrt(error), float(df)), rel=1e-9)
+    assert 0.05 < two_sided_p(x, w) <= 1 and np.isfinite(interval(x, w)).all()
+
+
 # The queries that are compared
 
 
@@ -145,6 +166,24 @@ def test_captions_count_the_queries_where_a_measure_is_defined():
     assert compare(scores, q, NDCG(empty=nan)).caption.startswith("Means over 3 of 100 queries")
     both = compare(scores, q, measures=(NDCG(empty=nan), NDCG(2))).caption
     assert both.startswith("Means over 3 to 100 of 100 queries")
+
+
+# Ties
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_ties_of_sorted_rows_are_said(direction):
+    """Not those of other rows, of a measure that averages them, nor of scores that differ."""
+    rows = np.lexsort((-direction * Q.relevance, Q.query_of_row))
+    ordered, flat = Q.reordered(rows), np.zeros(Q.n_documents)
+    said = r"scores tie in \d\d of 60 queries, and rows stand in the order of relevance: NDCG\(k=3\) is "
+    with pytest.warns(UserWarning, match=said):
+        value = M(flat, ordered)
+    assert (value > 0.9) == (direction == 1)
+    with pytest.warns(UserWarning, match=f"'flat': {said}"):
+        compare({"noise": NOISE, "flat": flat}, ordered, [Spearman(), M])
+    for silent in (lambda: M(flat, Q), lambda: M(NOISE, ordered), lambda: Spearman()(flat, ordered)):
+        silent()  # warnings are errors
 
 
 # What is significant

@@ -371,8 +371,10 @@ def test_only_ascii_blanks_separate_fields(tmp_path, blank):
     [
         (read_trec_run, "1 Q0 a 1 2.5 x\n1 Q0 b 2 2.5\n", "line 2 of FILE: it has other fields; expected lines"),
         (read_trec_run, "1 Q0 a 1 high x\n", "line 1 of FILE: could not convert string to float: 'high'; expected"),
-        (read_trec_run, "1 Q0 a 1 1e999 x\n", "row 0 of FILE (query '1', document 'a') has no finite score"),
-        (read_trec_run, "\n1 Q0 a 1 2 x\n\n1 Q0 a 2 1 x\n", "row 1 of FILE (query '1', document 'a') repeats"),
+        (read_trec_run, "1 Q0 a 1 1e999 x\n", "line 1 of FILE: score 1e999 is not finite"),
+        (read_trec_run, "\n1 Q0 a 1 2 x\n\n1 Q0 a 2 1 x\n", "line 4 of FILE repeats document 'a' of query '1', as"),
+        (read_trec_run, "1 Q0 a 1 1_000 x\n", "line 1 of FILE: '1_000' is no number"),
+        (read_trec_qrels, "1 0 a 1_0\n", "line 1 of FILE: '1_0' is no number"),
         (read_trec_run, "\n\n", "FILE is empty"),
         (read_trec_run, b"1 Q0 \xff 1 2 x\n", "line 1 of FILE: 'utf-8' codec can't decode"),
         (read_trec_qrels, "1 0 a 1\n1 0 b\n", "line 2 of FILE: it has other fields"),
@@ -389,12 +391,29 @@ def test_malformed_files_are_refused_by_line(tmp_path, read, text, says):
     assert says in str(refusal.value).replace(str(path), "FILE")
 
 
-def test_text_after_a_runs_tag_and_comment_lines_are_read_as_trec_eval_reads_them(tmp_path):
+def test_comments_marks_and_text_after_a_runs_tag(tmp_path):
+    """Ids may begin with #; a comment is a line that does, and is none of a run or of qrels."""
     run, qrels = tmp_path / "run", tmp_path / "qrels"
-    run.write_text("# made by hand\n1 Q0 a 1 2.5 tag and more # text\n\n  # indented\n1 Q0 b 2 1.5 tag\n")
-    qrels.write_text("# pool of depth\n1 0 a 1\n#1 0 b 1\n1 0 c# 0\n")
-    assert read_trec_run(run).values.tolist() == [["1", "a", 2.5], ["1", "b", 1.5]]
-    assert read_trec_qrels(qrels).values.tolist() == [["1", "a", 1], ["1", "c#", 0]]
+    lines = "1 Q0 a 1 2.5 tag and more # text\n\n  # indented\n#made by hand\n#2 Q0 b 2 1.5 tag\n"
+    run.write_text(lines, encoding="utf-8-sig")
+    qrels.write_text("# pool of depth\n1 0 a 1\n#1 0 b 1\n1 0 c# 0\n", encoding="utf-8-sig")
+    assert read_trec_run(run).values.tolist() == [["1", "a", 2.5], ["#2", "b", 1.5]]
+    assert read_trec_qrels(qrels).values.tolist() == [["1", "a", 1], ["#1", "b", 1], ["1", "c#", 0]]
+
+
+def test_subtopics_count_by_their_maximum(tmp_path):
+    """As in diversity tracks; a line that repeats its subtopic too is wrong."""
+    qrels = tmp_path / "qrels"
+    qrels.write_text("1 1 a 0\n1 2 a 2\n1 3 a -1\n1 1 b 1\n")
+    assert read_trec_qrels(qrels).values.tolist() == [["1", "a", 2], ["1", "b", 1]]
+    qrels.write_text("1 1 a 0\n1 1 a 2\n")
+    with pytest.raises(ValueError, match=r"line 2 of .* repeats document 'a' of query '1', as line 1"):
+        read_trec_qrels(qrels)
+
+
+def test_trec_eval_reads_scores_as_float32():
+    qrels, run = frames([("q", "a", 1)], [("q", "a", 1 + 1e-9), ("q", "b", 1.0)])
+    assert MRR()(*from_run(qrels, run)) == 1 and of_ir_measures(RR, qrels, run) == [0.5]
 
 
 @pytest.mark.parametrize("tag", ["", "two words", " x"])

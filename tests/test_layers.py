@@ -28,7 +28,7 @@ LAYERS = (
     {"objectives"},
     {"leaks", "native"},
     {"saving"},
-    {"serving", "ranker"},
+    {"merging", "serving", "ranker"},
     {"lightgbm", "xgboost"},
     {"tuning", "dask"},
     {""},  # the package itself, which hands on public names

@@ -11,8 +11,8 @@ import xgboost as xgb
 from engine_rules import LightGBMRule, XGBoostRule
 
 from experiments.common.cubic import cubic_polynomial
-from experiments.optimality import lambda_jacobian, local_optimum_test, loop_work, weight_sweep
-from experiments.optimality.weights import weights_of
+from experiments.yue2007.optimality import lambda_jacobian, local_optimum_test, loop_work, weight_sweep
+from experiments.yue2007.optimality.weights import weights_of
 from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective

@@ -53,11 +53,12 @@ def test_the_true_curve_is_in_the_intervals(eta):
 
 
 @pytest.mark.slow
-def test_features_tell_the_curve_from_one_ranker(eta=1.0):
+def test_features_tell_the_curve_from_one_ranker(capsys, eta=1.0):
     """Without them the log of one ranker says nothing of the curve."""
     log = log_of(eta, 200, rankers=SCORE)
     features = X[log.rows_of(Q.query_of_row, np.arange(Q.n_documents))]
     curve = regression_em(log, features)
+    assert "regression_em: step 1 of at most" in capsys.readouterr().err
     assert curve.low is None
     counts = log.counts()
     rate = counts.by_position(counts.clicks) / counts.by_position(counts.impressions)

@@ -14,7 +14,6 @@ from experiments.common.data import Data
 from experiments.common.report import legend, table
 from experiments.common.script import note
 from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
-from experiments.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
     IN_SCORES,
     LAMBDARANK,
@@ -27,6 +26,7 @@ from experiments.yue2007.accuracy import (
     trained,
 )
 from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS, STEP, Convergence, converge
+from experiments.yue2007.optimality import WeightSweep, plots
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.smoothness import swept
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from experiments.common.cubic import cubic_polynomial
-from experiments.optimality import WeightSweep, weight_sweep
 from experiments.yue2007.accuracy import MEASURE
 from experiments.yue2007.linear_search import Gains, weight_gradient
+from experiments.yue2007.optimality import WeightSweep, weight_sweep
 from lambdaboost import LambdaRank
 
 SIZES = (100, 1000)  # the paper's, and all queries

@@ -5,21 +5,17 @@ This layer imports `lambdaboost.datasets` only; objectives and measures import i
 
 from lambdaboost.clicks.click_log import ClickLog, Counts, Sessions
 from lambdaboost.clicks.harvesting import intervention_harvesting
-from lambdaboost.clicks.propensities import AffineBias, Propensities
+from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.clicks.regression_em import regression_em
-from lambdaboost.clicks.simulation import PositionBased, TrustBias, simulate
-from lambdaboost.clicks.trust_bias import trust_harvesting
+from lambdaboost.clicks.simulation import PositionBased, simulate
 
 __all__ = [
-    "AffineBias",
     "ClickLog",
     "Counts",
     "PositionBased",
     "Propensities",
     "Sessions",
-    "TrustBias",
     "intervention_harvesting",
     "regression_em",
     "simulate",
-    "trust_harvesting",
 ]

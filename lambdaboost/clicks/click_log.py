@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted, quote
-from lambdaboost.clicks.propensities import AffineBias, Propensities
+from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import as_floats, factorize_in_order, query_ids, resolve_indices, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
@@ -110,7 +110,11 @@ class ClickLog:
         columns: dict[str, Any] = {
             name: None if key is None else query_ids(name, key, name).copy() for name, key in keys.items()
         }
-        columns["clicked"] = _clicked(clicked)
+        was_clicked = as_floats("clicked", clicked)
+        neither = (was_clicked != 0) & (was_clicked != 1)
+        remedy = "give 0 or 1; for counts of clicks give rows with a weight"
+        refuse_labels("clicked", was_clicked, neither, remedy)
+        columns["clicked"] = was_clicked == 1
         columns["weight"] = None if weight is None else weights_of("weight", weight)
         positions, n = positions_of("position", position), columns["query"].size
         if n == 0:
@@ -238,7 +242,7 @@ class ClickLog:
         query: ArrayLike,
         document: ArrayLike,
         smoothing: tuple[float, float] = (0.0, 0.0),
-        propensities: Propensities | AffineBias | None = None,
+        propensities: Propensities | None = None,
     ) -> NDArray[np.float64]:
         """The click rate of each row of a data set, float64 (n,); NaN for documents that were never shown.
 
@@ -252,26 +256,21 @@ class ClickLog:
         smoothing : pair of float
             a and b, each ≥ 0: clicks, and looks without a click, that are added to every document. Without them,
             documents of weight 0 have NaN.
-        propensities : Propensities or AffineBias, optional
-            The curve to divide by. With an `AffineBias`, looks are the sum of α over the impressions, and the sum of β
-            over them is subtracted from the clicks; the rate then estimates that at position 1.
+        propensities : Propensities, optional
+            The curve to divide by.
 
         """
         a, b = smoothing
         if not (0 <= a < np.inf and 0 <= b < np.inf):
             raise ValueError(f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 9)")
         counts, found = self.counts(), self.find(query, document)
-        looks, clicks = counts.impressions, counts.clicks
-        positions = Positions(counts.position, counts.names)
-        if isinstance(propensities, AffineBias):
-            alpha, beta = propensities.at_positions(positions)
-            clicks, looks = clicks - looks * beta, looks * alpha
-        elif isinstance(propensities, Propensities):
-            looks = looks * propensities.at_positions(positions)
+        looks = counts.impressions
+        if isinstance(propensities, Propensities):
+            looks = looks * propensities.at_positions(Positions(counts.position, counts.names))
         elif propensities is not None:
             raise TypeError(f"propensities is {propensities!r}, expected Propensities([1, 0.5, …])")
         with np.errstate(invalid="ignore"):
-            rate = (counts.by_document(clicks) + a) / (counts.by_document(looks) + a + b)
+            rate = (counts.by_document(counts.clicks) + a) / (counts.by_document(looks) + a + b)
         return np.where(found >= 0, np.clip(rate, 0.0, 1.0)[found], np.nan)
 
     def find(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
@@ -344,12 +343,3 @@ class ClickLog:
             clicks=clicked,
         )
         return Sessions(queries, self.query[order], self.document[order])
-
-
-def _clicked(given: Any) -> NDArray[np.bool_]:
-    if getattr(given, "dtype", None) == np.bool_:
-        return np.array(given, dtype=np.bool_)
-    a = as_floats("clicked", given)
-    bad = ~((a == 0) | (a == 1))
-    refuse_labels("clicked", a, bad, "give 0 or 1; for counts of clicks give rows with a weight")
-    return a == 1

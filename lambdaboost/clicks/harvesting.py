@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,9 +83,9 @@ class InterventionPairs(NamedTuple):
     n_queries: int
 
     @classmethod
-    def of(cls, counts: Counts, impressions: float = 0.0) -> InterventionPairs:
-        """The pairs of the documents with more than `impressions` impressions at both positions; raises without any."""
-        shown = np.flatnonzero(counts.impressions > impressions)
+    def of(cls, counts: Counts) -> InterventionPairs:
+        """The pairs of the documents with impressions at both positions; raises without any."""
+        shown = np.flatnonzero(counts.impressions > 0)
         document = counts.index[shown]
         firsts, seconds = [], []
         for step in range(1, counts.n_positions):  # rows of one document are adjacent, positions ascending
@@ -94,15 +94,12 @@ class InterventionPairs(NamedTuple):
             seconds.append(shown[first + step])
             if first.size == 0:
                 break
-        first, second = (
-            np.concatenate(rows) if rows else np.empty(0, np.int64) for rows in (firsts, seconds)
-        )
-        if first.size == 0:
+        if sum(map(len, firsts)) == 0:
             raise ValueError(
-                f"no document was shown {'more than once ' if impressions else ''}at two positions, so position and "
-                "relevance cannot be separated: log several rankers or a swap experiment, or use regression_em with "
-                "features"
+                "no document was shown at two positions, so position and relevance cannot be separated: log several "
+                "rankers or a swap experiment, or use regression_em with features"
             )
+        first, second = np.concatenate(firsts), np.concatenate(seconds)
         k, position = counts.n_positions, counts.position.astype(np.int64) - 1
         pairs, set_of = np.unique(position[first] * k + position[second], return_inverse=True)
         query = counts.query_of_document[counts.index[first]]
@@ -138,65 +135,50 @@ def connected_part(low: Numbers, high: Numbers, sums: Floats, k: int) -> NDArray
 
 
 def fit_all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
-    """The curve of the largest likelihood; `sums` are the clicks at both positions and the weight of each pair."""
-    kept = (sums[:, 0] + sums[:, 1]) > 0
-    low, high, (here, there, weight) = low[kept], high[kept], sums[kept].T
-    groups = np.tile(np.arange(low.size), 2)
-    clicks = np.concatenate([here, there])
-    return np.exp(maximize_likelihood(np.concatenate([low, high]), groups, np.tile(weight, 2), clicks, k))
+    """The curve p of k positions that maximizes Σ c log(p_k r_g) + (n − c) log(1 − p_k r_g) over p and r, p_0 = 1.
 
-
-def newton(
-    terms: Callable[[Floats], tuple[Any, Floats, Floats]], position: Numbers, group: Numbers, start: Floats
-) -> tuple[Floats, float]:
-    """The log curve at which a likelihood of grouped rows is largest, its first value 0, and the last step's size.
-
-    `terms` maps p at the position of each row to the slope, (n_positions,), and for each row its weight in the diagonal
-    and in the root of what the Hessian subtracts: it is the Laplacian of a graph of the positions. NaN if the groups
-    (n_rows,) do not connect the positions.
+    `sums` are the clicks at both positions and the weight of each pair g. Log r is eliminated: the gradient is that of
+    the likelihood at the best r. The likelihood is concave in (log p, log r). Only p r < 1 is enforced: r ≤ 1 would
+    bias the curve where, of few trials, a larger share than p is clicked. NaN if the pairs do not connect the
+    positions.
     """
     from scipy import sparse
 
-    a, k = start - start[0], start.size
-    moved = 0.0
-    for _ in range(STEPS):
-        slope, bend, spread = terms(np.exp(a)[position])
-        mixed = sparse.csr_matrix((spread, (group, position)), shape=(int(group.max(initial=0)) + 1, k))
-        hessian = np.diag(np.bincount(position, bend, minlength=k)) - (mixed.T @ mixed).toarray()
-        try:
-            step = np.linalg.solve(hessian[1:, 1:], slope[1:])
-        except np.linalg.LinAlgError:
-            return np.full(k, np.nan), 0.0
-        moved = float(np.abs(step).max(initial=0.0))
-        if not np.isfinite(moved):
-            return np.full(k, np.nan), 0.0
-        a[1:] += step * min(1.0, 1.0 / max(moved, TINY))
-        if moved <= TOLERANCE:
-            break
-    return a, moved
-
-
-def maximize_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks: Floats, k: int) -> Floats:
-    """The log of the curve p of k positions that maximizes Σ c log(p_k r_g) + (n − c) log(1 − p_k r_g) over p and r.
-
-    Log r is eliminated: the gradient is that of the likelihood at the best r. The likelihood is concave in (log p,
-    log r). Only p r < 1 is enforced: r ≤ 1 would bias the curve where, of few trials, a larger share than p is clicked.
-    Groups without clicks carry no information and must be left out.
-    """
+    # A row for each position of each pair; pairs without clicks carry no information.
+    kept = (sums[:, 0] + sums[:, 1]) > 0
+    low, high, (here, there, weight) = low[kept], high[kept], sums[kept].T
+    position, group = np.concatenate([low, high]), np.tile(np.arange(low.size), 2)
+    clicks, trials = np.concatenate([here, there]), np.tile(weight, 2)
     # A rate of 1 everywhere would have no curvature.
     missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)
     relevance = clicked / np.bincount(group, trials)
 
-    def terms(p: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-        relevance[:] = _relevance(p, group, missed, clicked, relevance)  # the next step starts from it
+    log_p, moved = np.zeros(k), 0.0
+    for _ in range(STEPS):
+        # The slope in log p, and the Hessian: the Laplacian of a graph of the positions.
+        p = np.exp(log_p)[position]
+        relevance = _relevance(p, group, missed, clicked, relevance)
         rate = np.minimum(p * relevance[group], LARGEST_RATE)
         odds = missed * rate / (1 - rate)
         bend = odds / (1 - rate)
         spread = bend / np.sqrt(np.maximum(np.bincount(group, bend)[group], TINY))
-        return np.bincount(position, clicks - odds, minlength=k), bend, spread
-
-    found, moved = newton(terms, position, group, np.zeros(k))
-    return found if moved < 1e-3 else np.full(k, np.nan)
+        slope = np.bincount(position, clicks - odds, minlength=k)
+        mixed = sparse.csr_matrix((spread, (group, position)), shape=(low.size, k))
+        hessian = np.diag(np.bincount(position, bend, minlength=k)) - (mixed.T @ mixed).toarray()
+        # A Newton step of the positions after the first, of at most 1.
+        try:
+            step = np.linalg.solve(hessian[1:, 1:], slope[1:])
+        except np.linalg.LinAlgError:
+            return np.full(k, np.nan)
+        moved = float(np.abs(step).max(initial=0.0))
+        if not np.isfinite(moved):
+            return np.full(k, np.nan)
+        log_p[1:] += step * min(1.0, 1.0 / max(moved, TINY))
+        if moved <= TOLERANCE:
+            break
+    if moved >= 1e-3:
+        return np.full(k, np.nan)
+    return np.exp(log_p)
 
 
 def _relevance(p: Floats, group: Numbers, missed: Floats, clicked: NDArray[Any], r: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Bias by position: `Propensities`, the probability that a user looks there, and `AffineBias` with false clicks."""
+"""`Propensities`: the probability that a user looks at each position."""
 
 from __future__ import annotations
 
@@ -82,8 +82,15 @@ class Propensities(Value):
                 raise ValueError(
                     f"low[{at}] is {least:g} and high[{at}] {most:g}: give finite ends with 0 ≤ low ≤ high"
                 )
-        if self.names is not None:
-            object.__setattr__(self, "names", _checked_names(self.names, n))
+        if (names := self.names) is None:
+            return
+        # A set has no order, and a text is a sequence of letters.
+        ordered = isinstance(names, Iterable) and not isinstance(names, str | Set)
+        if not ordered or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"names must be a sequence of strings, one for each position, got {names!r}")
+        if not len(set(names)) == len(names) == n:
+            raise ValueError(f"names has {len(set(names))} different names, but there are {n} values")
+        object.__setattr__(self, "names", tuple(map(str, names)))
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
@@ -115,13 +122,12 @@ class Propensities(Value):
         return len(self.values)
 
     def __repr__(self) -> str:
-        n = len(self)
-        if n <= ALL_SHOWN and self.low is None:
+        if len(self) <= ALL_SHOWN and self.low is None:
             return super().__repr__()
-        first = self.values[: n if n <= ALL_SHOWN else 2]
-        words = ["None" if value is None else f"{value:.2g}" for value in (*first, self.values[-1])]
-        words[-1:] = ["…", words[-1]] if n > ALL_SHOWN else []
-        return f"{type(self).__name__}({counted(n, 'position')}: {', '.join(words)})"
+        words = ["None" if value is None else f"{value:.2g}" for value in self.values]
+        if len(self) > ALL_SHOWN:
+            words = [*words[:2], "…", words[-1]]
+        return f"{type(self).__name__}({counted(len(self), 'position')}: {', '.join(words)})"
 
     def extended(self, n: int | None = None) -> Self:
         """The curve of `n` positions, by default as many as here, with unknown ones from the closest c/rank^η.
@@ -159,94 +165,43 @@ class Propensities(Value):
         """The value at the position of each document, float64 (n_documents,); NaN where it was not shown."""
         return self.at_positions(Positions(q.required_position(), q.position_names))
 
-    def at_positions(self, positions: Positions, values: Any = None) -> NDArray[np.float64]:
-        """The value, or one of other `values`, of each row by its name if it has one; NaN where it was not shown."""
-        value = np.array(self.values if values is None else values, dtype=np.float64)
-        found = np.append(np.nan, value)[self._places(positions)]
-        if (unknown := np.isnan(found) & (positions.codes > 0)).any():
-            code = int(positions.codes[np.argmax(unknown)])
-            which = code if positions.names is None else quote(positions.names[code - 1])
+    def at_positions(self, positions: Positions) -> NDArray[np.float64]:
+        """The value of each row, by the name of its position if it has one; NaN where it was not shown."""
+        names, code = positions.names, positions.codes.astype(np.int64)
+        if names is None and self.names is not None:
+            raise ValueError(
+                "the curve is of named positions, but those of the data are ranks: give the names as position"
+            )
+        if names is not None and self.names is None:
+            raise ValueError(
+                f"positions are categories ({listed(names, 3)}), but the curve has no names: give names="
+            )
+
+        # The place of each row's position on the curve from 1, 0 where it was not shown.
+        if names is not None and self.names is not None:
+            by_name = {name: place for place, name in enumerate(self.names, 1)}
+            # A category that no row has may be unknown.
+            if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
+                raise ValueError(
+                    f"position {quote(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a "
+                    "curve with all names or leave out these documents"
+                )
+            code = np.array([0, *(by_name.get(name, 0) for name in names)])[code]
+        elif (last := int(code.max(initial=0))) > len(self):
+            raise ValueError(
+                f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, or "
+                "leave out these documents"
+            )
+
+        found = np.append(np.nan, np.array(self.values, dtype=np.float64))[code]
+        if (unknown_value := np.isnan(found) & (code > 0)).any():
+            place = int(code[np.argmax(unknown_value)])
+            which = place if self.names is None else quote(self.names[place - 1])
             raise ValueError(
                 f"position {which} has no propensity on the curve: fill it by extended(), a power curve, or leave out "
                 "these documents"
             )
         return found
-
-    def _places(self, positions: Positions) -> NDArray[np.int64]:
-        """The place of each row's position on the curve from 1, 0 where it was not shown."""
-        names, code = positions.names, positions.codes
-        if (names is None) != (self.names is None):
-            raise ValueError(
-                "the curve is of named positions, but those of the data are ranks: give the names as position"
-                if names is None
-                else f"positions are categories ({listed(names, 3)}), but the curve has no names: give names="
-            )
-        if names is None or self.names is None:
-            if (last := int(code.max(initial=0))) > len(self):
-                raise ValueError(
-                    f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, "
-                    "or leave out these documents"
-                )
-            return code.astype(np.int64)
-        by_name = {name: at for at, name in enumerate(self.names, 1)}
-        # A category that no row has may be unknown.
-        if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
-            raise ValueError(
-                f"position {quote(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a curve "
-                "with all names or leave out these documents"
-            )
-        return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
-
-
-class AffineBias(Value):
-    """P(click | document at k) = α_k r + β_k, with r the probability that the document is clicked at position 1.
-
-    Users who trust the ranking also click what is irrelevant, more often at the top (Agarwal et al. 2019, "Addressing
-    Trust Bias for Unbiased Learning-to-Rank"). With ε⁺_k and ε⁻_k the probabilities that a relevant and an irrelevant
-    document is clicked if seen, and θ_k that it is seen, α_k ∝ θ_k (ε⁺_k − ε⁻_k), and β_k is θ_k ε⁻_k less α_k times
-    the false clicks that r has itself: below 0 where users trust position k less than position 1. The expectation of
-    (clicked − β_k) / α_k is r (the affine correction of Vardasbi, Oosterhuis & de Rijke 2020).
-
-    Parameters
-    ----------
-    alpha : sequence of float
-        α_k > 0 of each position, 1 at the first; None where unknown.
-    beta : sequence of float
-        β_k of each position, 0 at the first; None where α is.
-    names : sequence of str, optional
-        The name of each position if positions are categories.
-
-    Examples
-    --------
-    >>> from lambdaboost.clicks import ClickLog
-    >>> log = ClickLog([0, 0, 0], ["x", "y", "y"], [1, 2, 2], [0, 1, 0])
-    >>> log.labels([0], ["y"], propensities=AffineBias([1, 0.5], [0, 0.2]))  # (1 − 2 · 0.2) / (2 · 0.5)
-    array([0.6])
-
-    """
-
-    alpha: tuple[float | None, ...]
-    beta: tuple[float | None, ...]
-    names: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        for field in ("alpha", "beta"):
-            object.__setattr__(self, field, floats_or_none(field, getattr(self, field)))
-        if [b is not None and math.isfinite(b) for b in self.beta] != [a is not None for a in self.alpha]:
-            raise ValueError("beta must be finite numbers, one for each position as in alpha")
-        if not all(a is None or 0 < a < math.inf for a in self.alpha):
-            raise ValueError(f"alpha is {self.alpha}: give finite numbers above 0")
-        object.__setattr__(self, "names", self._curve.names)
-
-    @property
-    def _curve(self) -> Propensities:
-        """A curve of the same positions."""
-        return Propensities(tuple(a and 1.0 for a in self.alpha), names=self.names)
-
-    def at_positions(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """α and β of each row, NaN where it was not shown; categories are matched by name."""
-        curve = self._curve
-        return curve.at_positions(positions, self.alpha), curve.at_positions(positions, self.beta)
 
 
 # Of which texts of objectives and measures make a curve.
@@ -262,12 +217,3 @@ def floats_or_none(field: str, given: Any) -> tuple[float | None, ...]:
     if wrong := [v for v in values if v is not None and (isinstance(v, bool) or not isinstance(v, Real))]:
         raise TypeError(f"{field} must be numbers, one for each position: got {wrong[0]!r}")
     return tuple(None if value is None else float(value) for value in values)
-
-
-def _checked_names(names: Any, n: int) -> tuple[str, ...]:
-    ordered = not isinstance(names, str | Set) and isinstance(names, Iterable)
-    if not ordered or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"names must be a sequence of strings, one for each position, got {names!r}")
-    if not len(set(names)) == len(names) == n:
-        raise ValueError(f"names has {len(set(names))} different names, but there are {n} values")
-    return tuple(map(str, names))

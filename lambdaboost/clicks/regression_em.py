@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ TREES = {"max_iter": 25, "learning_rate": 0.2, "max_leaf_nodes": 15, "early_stop
 SMALLEST = 1e-9
 
 
-def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
+def regression_em(log: ClickLog, features: ArrayLike, *, verbose: bool = True) -> Propensities:
     """Propensities by expectation maximization of the position-based model (Wang et al. 2018, section 4).
 
     P(click) = θ_k γ_qd. Each step computes P(looked at | no click) = θ(1 − γ)/(1 − θγ) and P(relevant | no click) =
@@ -37,6 +37,8 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     features : array of shape (log.n_documents, n_features)
         Features of ``log.documents``: ``x[log.rows_of(query, document)]``. The better they predict relevance, the
         better the curve.
+    verbose : bool
+        Whether each step is reported on standard error: a log of a million documents takes minutes.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     >>> from lambdaboost.clicks import PositionBased, simulate
     >>> q = Queries([2, 0, 1] * 40, sizes=[3] * 40)
     >>> log = simulate(-np.arange(120), q, PositionBased(eta=1.0), 500, np.random.default_rng(0))
-    >>> curve = regression_em(log, np.tile([[2], [0], [1]], (40, 1)))
+    >>> curve = regression_em(log, np.tile([[2], [0], [1]], (40, 1)), verbose=False)
     >>> len(curve)
     3
 
@@ -57,21 +59,16 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
             "the log has one query, but each document's relevance is predicted from other queries: give a log of at "
             f"least {FOLDS} queries"
         )
-    x = _check_features(features, counts)
-    return curve_with_intervals(lambda _: _curve(counts, x), counts, 0)
-
-
-def _check_features(features: ArrayLike, counts: Counts) -> NDArray[np.float32]:
     x = np.asarray(features, dtype=np.float32)
     if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
             f"features has shape {x.shape}, expected ({counts.n_documents}, n_features): one row for each of "
             "log.documents, such as x[log.rows_of(query, document)]"
         )
-    return x
+    return curve_with_intervals(lambda _: _curve(counts, x, verbose), counts, 0)
 
 
-def _curve(counts: Counts, x: NDArray[np.float32]) -> Floats:
+def _curve(counts: Counts, x: NDArray[np.float32], verbose: bool) -> Floats:
     """EM with relevance as a model of features, on the positions with clicks; NaN at the others."""
     kept = (counts.by_position(counts.clicks) > 0)[counts.position - 1]
     places, position = np.unique(counts.position[kept] - 1, return_inverse=True)
@@ -101,15 +98,10 @@ def _curve(counts: Counts, x: NDArray[np.float32]) -> Floats:
     rate = np.bincount(position, c) / np.maximum(looks, SMALLEST)
     rate = np.clip(rate / max(rate.max(), SMALLEST), 0.01, 0.99)
     mean = np.clip(c.sum() / n.sum(), SMALLEST, 0.5)
-    found = _squarem(step, np.log(np.append(rate, np.full(counts.n_documents, mean))), places.size)
-    curve[places] = np.exp(found[: places.size])
-    return curve
+    now = np.log(np.append(rate, np.full(counts.n_documents, mean)))
 
-
-def _squarem(step: Callable[[Floats], tuple[Floats, float]], begin: Floats, n_positions: int) -> Floats:
-    """The fixed point of EM steps, extrapolated (SQUAREM, scheme S3 of Varadhan & Roland 2008)."""
-    now = begin
-    for _ in range(STEPS):
+    # The fixed point of EM steps, extrapolated (SQUAREM, scheme S3 of Varadhan & Roland 2008).
+    for number in range(1, STEPS + 1):
         first, likelihood = step(now)
         after, _ = step(first)
         change, bend = first - now, after - 2 * first + now
@@ -118,15 +110,20 @@ def _squarem(step: Callable[[Floats], tuple[Floats, float]], begin: Floats, n_po
             jumped = np.minimum(now + 2 * size * change + size**2 * bend, np.log(1 - SMALLEST))
             further, of_jump = step(jumped)
             after = further if of_jump >= likelihood else after
-        moved = float(np.ptp((after - now)[:n_positions]))  # a common factor is no change of the curve
+        moved = float(np.ptp((after - now)[: places.size]))  # a common factor is no change of the curve
         now = after
+        if verbose:
+            progress = f"step {number} of at most {STEPS}, a propensity moved by {100 * moved:.1f} %"
+            print(f"regression_em: {progress}, done below {100 * TOLERANCE} %", file=sys.stderr)
         if moved < TOLERANCE:
-            return now
-    warn(
-        f"regression_em stopped after {STEPS} steps while the log of a propensity still moved by {moved:.2g}: the log "
-        "says little about some positions; give more sessions, or take() the rows of the first positions"
-    )
-    return now
+            break
+    else:
+        warn(
+            f"regression_em stopped after {STEPS} steps while the log of a propensity still moved by {moved:.2g}: the "
+            "log says little about some positions; give more sessions, or take() the rows of the first positions"
+        )
+    curve[places] = np.exp(now[: places.size])
+    return curve
 
 
 def _predict_relevance(

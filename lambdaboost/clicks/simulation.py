@@ -17,21 +17,13 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.synthetic import result_pages
 
 Floats = NDArray[np.float64]
-SEVERITY, PROBABILITY = "give a finite number ≥ 0; 0 is no bias", "give a probability from 0 to 1"
-
-
-def attraction(gain: Floats, noise: float) -> Floats:
-    """P(click | looked at) = ε + (1 − ε) gain for the gain (2^l − 1) / (2^max − 1) (Ai et al. 2018); 0 past the end."""
-    return np.where(np.isnan(gain), 0.0, noise + (1 - noise) * gain)
-
-
-def examination(eta: float, gain: Floats) -> Floats:
-    """P(looked at) = 1/k^η of each position k."""
-    return 1.0 / np.arange(1, gain.shape[1] + 1) ** float(eta)
 
 
 class PositionBased(Value):
     """Position k is looked at with probability 1/k^η, whatever else is shown (Joachims et al. 2017).
+
+    A document that is looked at is clicked with probability ε + (1 − ε) gain, the gain being (2^l − 1) / (2^max − 1)
+    (Ai et al. 2018).
 
     Parameters
     ----------
@@ -46,43 +38,14 @@ class PositionBased(Value):
     noise: float = 0.1
 
     def __post_init__(self) -> None:
-        check_number("eta", self.eta, 0, remedy=SEVERITY)
-        check_number("noise", self.noise, 0, 1, remedy=PROBABILITY)
+        check_number("eta", self.eta, 0, remedy="give a finite number ≥ 0; 0 is no bias")
+        check_number("noise", self.noise, 0, 1, remedy="give a probability from 0 to 1")
 
     def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Clicks, bool (n_sessions, n_positions)."""
-        return rng.random(gain.shape) < examination(self.eta, gain) * attraction(gain, self.noise)
-
-
-class TrustBias(Value):
-    """Position k is looked at with probability 1/k^η, and users trust the top: wrong clicks are more likely there.
-
-    P(click | looked at) = ε⁺_k gain + ε⁻_k (1 − gain) (TrustPBM of Agarwal et al. 2019, "Addressing Trust Bias for
-    Unbiased Learning-to-Rank"), with ε⁺_k = 1 − (min(k, 20) + 1)/100 and ε⁻_k = `wrong` / min(k, 10) (the simulation
-    of Vardasbi, Oosterhuis & de Rijke 2020).
-
-    Parameters
-    ----------
-    eta : float
-        The severity of the position bias, ≥ 0.
-    wrong : float
-        Probability of a click on a document of the worst grade that is looked at in position 1, in [0, 1].
-
-    """
-
-    eta: float = 1.0
-    wrong: float = 0.65
-
-    def __post_init__(self) -> None:
-        check_number("eta", self.eta, 0, remedy=SEVERITY)
-        check_number("wrong", self.wrong, 0, 1, remedy=PROBABILITY)
-
-    def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Clicks, bool (n_sessions, n_positions)."""
-        k = np.arange(1, gain.shape[1] + 1)
-        right, wrong = 1 - (np.minimum(k, 20) + 1) / 100, self.wrong / np.minimum(k, 10)
-        clicked = examination(self.eta, gain) * (right * gain + wrong * (1 - gain))
-        return rng.random(gain.shape) < np.nan_to_num(clicked)
+        looked_at = 1.0 / np.arange(1, gain.shape[1] + 1) ** float(self.eta)
+        attracts = np.nan_to_num(self.noise + (1 - self.noise) * gain)  # NaN past the end of a list
+        return rng.random(gain.shape) < looked_at * attracts
 
 
 def simulate(
@@ -98,7 +61,7 @@ def simulate(
         Scores of the production ranker, or of several; then each session is served by one of them at random.
     q : Queries
         The queries; their grades determine which documents attract clicks.
-    model : PositionBased, TrustBias
+    model : PositionBased
         How users click; any object with such a `clicks` method.
     sessions : int
         Sessions of each query, ≥ 1.

@@ -18,6 +18,7 @@ from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.naming import parse, read_value
 from lambdaboost.evaluation.ndcg import NDCG
 from lambdaboost.evaluation.report_page import report
+from lambdaboost.evaluation.trade_offs import Choice, TradeOff, trade_off
 from lambdaboost.evaluation.trec import (
     from_runs,
     read_trec_qrels,
@@ -38,6 +39,7 @@ __all__ = [
     "NDCG",
     "WTA",
     "BPref",
+    "Choice",
     "ClickDCG",
     "Comparison",
     "Difference",
@@ -48,6 +50,7 @@ __all__ = [
     "Precision",
     "Recall",
     "Spearman",
+    "TradeOff",
     "compare",
     "compare_values",
     "from_runs",
@@ -58,6 +61,7 @@ __all__ = [
     "report",
     "to_qrels",
     "to_run",
+    "trade_off",
     "write_trec_qrels",
     "write_trec_run",
 ]

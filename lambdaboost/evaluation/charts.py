@@ -30,12 +30,13 @@ def has_matplotlib() -> bool:
 
 def line_style(at: int, points: int = 1) -> dict[str, Any]:
     """Colour, dashes and marker of curve number `at`, from 0; one of more than 25 points has no markers."""
-    return {
+    style: dict[str, Any] = {
         "color": COLOURS[at % len(COLOURS)],
         "linestyle": DASHES[(at + at // len(COLOURS)) % len(DASHES)],
-        "marker": MARKERS[at % len(MARKERS)] if points <= 25 else None,
-        "markersize": 4,
     }
+    if points <= 25:
+        style |= {"marker": MARKERS[at % len(MARKERS)], "markersize": 4}
+    return style
 
 
 def escape_label(text: str) -> str:
@@ -44,9 +45,10 @@ def escape_label(text: str) -> str:
     >>> escape_label("$x$"), escape_label("_hidden")
     ('\\$x\\$', ' _hidden')
     """
-    text = plain(text)
-    # Matplotlib ignores labels that begin with an underscore.
-    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+    text = plain(text).replace("$", r"\$")
+    if text.startswith("_"):  # Matplotlib ignores such labels
+        text = f" {text}"
+    return text
 
 
 def label_axes(axes: Any, x: str, y: str) -> None:
@@ -96,8 +98,8 @@ def draw_gains(axes: Any, differences: NDArray[np.float64], y: str) -> None:
     label_axes(axes, "Queries by their difference", y)
 
 
-def draw_front(axes: Any, comparison: Comparison, across: str, up: str) -> None:
-    """Draw each system by two measures, times 100, with the Pareto front.
+def draw_front(axes: Any, comparison: Comparison, across: str, up: str, names: Mapping[str, str]) -> None:
+    """Draw each system by two measures, times 100, with the Pareto front; `names` are what axes call measures.
 
     Bars are the 95% intervals of the differences from the baseline.
     """
@@ -111,7 +113,7 @@ def draw_front(axes: Any, comparison: Comparison, across: str, up: str) -> None:
         bars = {"xerr": reach[:, :1], "yerr": reach[:, 1:]}
         axes.errorbar(mean[:1], mean[1:], label=escape_label(system), zorder=2, **bars, **style)
     axes.plot(*pareto_front(np.array(means)).T, color="#999999", zorder=1)
-    label_axes(axes, f"Mean {escape_label(across)} × 100", f"Mean {escape_label(up)} × 100")
+    label_axes(axes, *(f"Mean {escape_label(names[measure])} × 100" for measure in (across, up)))
 
 
 def pareto_front(points: NDArray[np.float64]) -> NDArray[np.float64]:

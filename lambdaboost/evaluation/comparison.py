@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import error_context
+from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import Measure, check_scores
@@ -24,6 +25,7 @@ from lambdaboost.evaluation.significance import (
     two_sided_p,
     weighted_mean,
 )
+from lambdaboost.evaluation.ties import describe_sorted_ties
 
 HOLM = "p after Holm"
 COLUMNS = ("system", "measure", "mean", "difference", "low", "high", "p", HOLM)
@@ -94,8 +96,9 @@ class Comparison:
     def criterion(self) -> str:
         """The criterion of significance, in words."""
         n = int(self.frame["p"].notna().sum())
-        correction = f" after Holm's correction for {n} comparisons" if n > 1 else ""
-        return f"paired t-test, p < {LEVEL:g}{correction}"
+        if n < 2:
+            return f"paired t-test, p < {LEVEL:g}"
+        return f"paired t-test, p < {LEVEL:g} after Holm's correction for {n} comparisons"
 
     @property
     def caption(self) -> str:
@@ -106,7 +109,9 @@ class Comparison:
 
     def __getitem__(self, key: tuple[str, Measure | str]) -> Difference:
         """The row of a system and a measure."""
-        system, measure = key[0], key[1] if isinstance(key[1], str) else repr(key[1])
+        system, measure = key
+        if not isinstance(measure, str):
+            measure = repr(measure)
         found = self.frame[(self.frame["system"] == system) & (self.frame["measure"] == measure)]
         if found.empty:
             raise KeyError(
@@ -129,9 +134,11 @@ class Comparison:
         rows = []
         for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
             ends = f"{100 * d.low:+.2f} to {100 * d.high:+.2f}"
-            known = ends if np.isfinite(d.high - d.low) else "too few queries for an interval"
+            if not np.isfinite(d.high - d.low):
+                ends = "too few queries"
             difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
-            rows.append([d.system, d.measure, difference, known, f"{d.p:.3g}", f"{d.p_holm:.3g}"])
+            figures = ("<1e-4" if p < 1e-4 else f"{p:.2g}" for p in (d.p, d.p_holm))
+            rows.append([d.system, d.measure, difference, ends, *figures])
         return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
 
     def __repr__(self) -> str:
@@ -237,32 +244,59 @@ def compare_values(
     import pandas as pd
 
     _check_systems("values", values)
-    columns = _check_values(values)
-    n = next(iter(columns.values())).shape[1]
-    w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    base, first = next(iter(values.items()))
+    if not first:
+        raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
+    n = np.size(next(iter(first.values())))
+    w = np.ones(n)
+    if weight is not None:
+        w = np.asarray(weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
-    known = {m: ~np.isnan(of).any(axis=0) & (w > 0) for m, of in columns.items()}
-    if unknown := [m for m, of in known.items() if not of.any()]:
-        raise ValueError(f"{unknown[0]!r} is undefined on every query: there is nothing to compare")
-    rows = [
-        [name, repr(m), *_test(of[0, known[m]], of[at, known[m]], w[known[m]], at > 0)]
-        for at, name in enumerate(values)
-        for m, of in columns.items()
-    ]
+
+    # The values of each measure, (n_systems, n_queries), and the queries on which every system has one.
+    columns, known = {}, {}
+    for measure in first:
+        arrays = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
+        for name, array in zip(values, arrays, strict=True):
+            if array.shape != (n,) or n == 0 or np.isinf(array).any():
+                raise ValueError(
+                    f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
+                    f"the same queries as {quote(base)}, which has {n}"
+                )
+        columns[measure] = np.array(arrays)
+        known[measure] = ~np.isnan(columns[measure]).any(axis=0) & (w > 0)
+        if not known[measure].any():
+            raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
+
+    rows = []
+    for place, name in enumerate(values):
+        for measure, of_systems in columns.items():
+            x, h = of_systems[:, known[measure]], w[known[measure]]
+            row = [name, repr(measure), float(np.average(x[place], weights=h))]
+            if place == 0:
+                row += [np.nan] * 4
+            else:
+                gain = x[place] - x[0]
+                row += [weighted_mean(gain, h).mean, *interval(gain, h), two_sided_p(gain, h)]
+            rows.append(row)
     frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
-    sizes = {int(of.sum()) for of in known.values()}
-    over = " to ".join(str(size) for size in dict.fromkeys((min(sizes), max(sizes))))
-    kind, whole = "Weighted means" if np.ptp(w) > 0 else "Means", "" if sizes == {n} else f" of {n}"
-    return Comparison(frame, f"{kind} over {over}{whole} queries, times 100.")
+
+    # How many queries the means are over.
+    sizes = sorted({int(of.sum()) for of in known.values()})
+    over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    if sizes != [n]:
+        over += f" of {n}"
+    kind = "Weighted means" if np.ptp(w) > 0 else "Means"
+    return Comparison(frame, f"{kind} over {over} queries, times 100.")
 
 
 def measure_systems(
     scores: Mapping[str, ArrayLike], queries: Queries, measures: Sequence[Measure]
 ) -> dict[str, dict[Measure, NDArray[np.float64]]]:
-    """The value of each query, float64 (n_queries,), by system and measure."""
+    """The value of each query, float64 (n_queries,), by system and measure; warns where the order of rows decides."""
     if not isinstance(queries, Queries):
         raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
     _check_systems("scores", scores)
@@ -271,6 +305,8 @@ def measure_systems(
         with error_context(f"scores of {quote(name)}"):
             s = check_scores(given, queries)
         values[name] = {measure: measure.per_query(s, queries) for measure in measures}
+        if ties := describe_sorted_ties(measures, s, queries):
+            warn(f"{quote(name)}: {ties}")
     return values
 
 
@@ -281,31 +317,3 @@ def _check_systems(what: str, systems: Any) -> None:
         )
     if wrong := [name for name in systems if not isinstance(name, str) or not name]:
         raise TypeError(f"{what} has the name {wrong[0]!r}: give a text, such as 'LightGBM'")
-
-
-def _check_values(values: Mapping[str, Mapping[Any, ArrayLike]]) -> dict[Measure, NDArray[np.float64]]:
-    """The values of each measure of the first system, (n_systems, n_queries); others need the same."""
-    base, first = next(iter(values.items()))
-    if not first:
-        raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
-    found, n = {}, np.size(next(iter(first.values())))
-    for measure in first:
-        found[measure] = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
-        for name, array in zip(values, found[measure], strict=True):
-            if array.shape != (n,) or n == 0 or np.isinf(array).any():
-                raise ValueError(
-                    f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
-                    f"the same queries as {quote(base)}, which has {n}"
-                )
-    return {measure: np.array(of) for measure, of in found.items()}
-
-
-def _test(
-    baseline: NDArray[np.float64], system: NDArray[np.float64], weight: NDArray[np.float64], differs: bool
-) -> tuple[float, ...]:
-    """The mean of a system, and its difference from the baseline with interval and p-value."""
-    mean = float(np.average(system, weights=weight))
-    if not differs:  # the baseline itself
-        return (mean, *[np.nan] * 4)
-    x = system - baseline
-    return mean, weighted_mean(x, weight).mean, *interval(x, weight), two_sided_p(x, weight)

@@ -15,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._value import Value, text_of
+from lambdaboost._warn import warn
 from lambdaboost.callback import call_measure
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
+from lambdaboost.evaluation.ties import describe_sorted_ties
 
 MEASURES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
@@ -149,8 +151,16 @@ class Measure(Value, ABC, registered=False):
 
         The reported name is `name`. For XGBoost it has the prefix ``pre-`` unless it begins with ndcg, map, pre or auc:
         XGBoost's early stopping minimises every other name.
+
+        With `Queries`, a warning says where rows stand in the order of their labels and many scores tie, since the
+        order of the rows then decides.
         """
-        return call_measure(self, scores, queries, weight, group)
+        value = call_measure(self, scores, queries, weight, group)
+        if isinstance(queries, Queries):
+            ties = describe_sorted_ties([self], check_scores(scores, queries), queries)
+            if ties:
+                warn(ties)
+        return value
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""

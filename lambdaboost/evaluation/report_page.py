@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -29,12 +29,14 @@ from lambdaboost.evaluation.comparison import (
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
 from lambdaboost.evaluation.significance import ROUNDING, interval, paired
+from lambdaboost.evaluation.ties import describe_sorted_ties
 
 # Values of a measure after each round, by data set and measure.
 History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
 LONGEST = 4_000  # characters of a paragraph
+LONGEST_NAME = 32  # characters of a measure in tables and charts
 
 
 def report(
@@ -94,27 +96,38 @@ def report(
     """
     path = Path(path)
     check_place("path", path)
-    chosen = None if measures is None else parse_all(measures)
-    if chosen is None and isinstance(queries, Queries):
+    chosen: tuple[Measure, ...] = ()
+    if measures is not None:
+        chosen = parse_all(measures)
+    elif isinstance(queries, Queries):
         chosen = default_measures(queries)
-    values = measure_systems(scores, queries, chosen or ())
+    values = measure_systems(scores, queries, chosen)
     comparison = compare_values(values, queries.query_weight)
-    firsts = list({m.source: m for m in reversed(chosen or ())}.values())[::-1]  # of each label source
+    names = _short_names(chosen)
+    firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
+    facts = _facts(run or {}, queries, chosen)
+    for name, given in scores.items():
+        if ties := describe_sorted_ties(chosen, np.asarray(given, dtype=np.float64), queries):
+            facts.append((f"Ties of {name}", ties))
+    facts += [(short, text) for text, short in names.items() if short != text]
     sections = {
-        "Measures": _measures_section(values, queries, comparison),
-        "Trade-off": _trade_off_section(comparison, *firsts) if len(values) > 1 else "",
+        "Measures": _measures_section(values, queries, comparison, names),
+        "Trade-off": _trade_off_section(comparison, names, *firsts) if len(values) > 1 else "",
         "Learning curves": _curves_section(histories or {}),
-        "Gains and losses by query": _gains_section(values, firsts, queries),
-        "What was run": _facts_section(run or {}, queries, chosen or ()),
+        "Gains and losses by query": _gains_section(values, firsts, queries, names),
+        "What was run": html_table(text_frame(["", ""], facts), header=False, classes="facts"),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
-    needs = f"<p>Without charts: they need matplotlib, {html.escape(install_command('matplotlib'))}.</p>\n"
+    note = ""
+    if not charts.has_matplotlib():
+        needs = html.escape(install_command("matplotlib"))
+        note = f"<p>Without charts: they need matplotlib, {needs}.</p>\n"
     page = Template(files("lambdaboost.evaluation").joinpath("report.html").read_text("utf-8")).substitute(
         title=_escape(title),
         lead=_escape(
             f"{counted(len(values), 'system')} on {counted(queries.n_queries, 'query', 'queries')}."
         ),
-        note="" if charts.has_matplotlib() else needs,
+        note=note,
         links="\n".join(f'<li><a href="#section-{at}">{heading}</a></li>' for at, heading in parts),
         body="\n".join(f'<h2 id="section-{at}">{heading}</h2>\n{sections[heading]}' for at, heading in parts),
     )
@@ -130,11 +143,12 @@ def _escape(text: str) -> str:
     return html.escape(plain(text, LONGEST)) if text else ""
 
 
-def _table(frame: Any, caption: str) -> str:
+def _table(frame: Any, caption: str, classes: str = "") -> str:
     """A table with its caption below; it scrolls if it is too wide."""
     text = _escape(caption)
     scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{text}">'
-    return f"<figure>\n{scrolled}\n{html_table(frame)}\n</div>\n<figcaption>{text}</figcaption>\n</figure>"
+    table = html_table(frame, classes=classes)
+    return f"<figure>\n{scrolled}\n{table}\n</div>\n<figcaption>{text}</figcaption>\n</figure>"
 
 
 def _chart(draw: Callable[[Any], None], caption: str) -> str:
@@ -146,10 +160,26 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
     return f'<figure class="chart">\n{image}\n<figcaption>{text}</figcaption>\n</figure>'
 
 
+def _short_names(measures: Iterable[Measure]) -> dict[str, str]:
+    """What tables and charts call each measure by its `repr`: that, or where it is long its class and its cutoff."""
+    names: dict[str, str] = {}
+    for measure in measures:
+        text = repr(measure)
+        if len(text) > LONGEST_NAME:
+            k = getattr(measure, "k", None)
+            text = f"{type(measure).__name__}({f'k={k}, ' * (k is not None)}…)"
+            again = sum(name.startswith(text) for name in names.values())
+            text += f" {again + 1}" * (again > 0)
+        names[repr(measure)] = text
+    return names
+
+
 # Sections
 
 
-def _measures_section(values: PerQueryValues, q: Queries, comparison: Comparison) -> str:
+def _measures_section(
+    values: PerQueryValues, q: Queries, comparison: Comparison, names: Mapping[str, str]
+) -> str:
     """The means with their intervals, and the differences from the baseline with theirs."""
     baseline, *others = comparison.systems
     measures = list(values[baseline])
@@ -159,23 +189,24 @@ def _measures_section(values: PerQueryValues, q: Queries, comparison: Comparison
         for system, of in values.items():
             ends = interval(of[measure][known], q.query_weight[known])
             means[system][at] = 100 * np.array([comparison[system, measure].mean, *ends])
-    draw = partial(charts.draw_intervals, points=means, rows=comparison.measures, x="Mean × 100")
-    tables, pictures = (
-        _table(comparison.means_table, comparison.caption),
-        _chart(draw, "Means with 95% intervals."),
-    )
+    rows = [names[text] for text in comparison.measures]
+    draw = partial(charts.draw_intervals, points=means, rows=rows, x="Mean × 100")
+    tables = _table(comparison.means_table.set_axis(["System", *rows], axis=1), comparison.caption)
+    pictures = _chart(draw, "Means with 95% intervals.")
     if others:
         by_system = {name: [100 * np.array(comparison[name, m][3:6]) for m in measures] for name in others}
-        draw = partial(
-            charts.draw_intervals, points=by_system, rows=comparison.measures, x="Difference × 100", zero=True
-        )
+        draw = partial(charts.draw_intervals, points=by_system, rows=rows, x="Difference × 100", zero=True)
         caption = f"Differences of means from {baseline}, times 100. Intervals and p are unadjusted."
-        tables += _table(comparison.differences_table, caption)
+        frame = comparison.differences_table
+        frame["Measure"] = rows * len(others)
+        tables += _table(frame, caption, "differences")
         pictures += _chart(draw, f"Differences from {baseline} with paired 95% intervals, unadjusted.")
     return f"{tables}\n{pictures}"
 
 
-def _trade_off_section(comparison: Comparison, across: Measure, *further: Measure) -> str:
+def _trade_off_section(
+    comparison: Comparison, names: Mapping[str, str], across: Measure, *further: Measure
+) -> str:
     """A chart of the first measure against that of each further label source."""
     pieces = []
     for up in further:
@@ -183,7 +214,9 @@ def _trade_off_section(comparison: Comparison, across: Measure, *further: Measur
             f"{across!r} against {up!r}; up and right is better. The line joins the Pareto front, systems that no "
             f"other beats on both. Bars are 95% intervals of the differences from {comparison.systems[0]}."
         )
-        draw = partial(charts.draw_front, comparison=comparison, across=repr(across), up=repr(up))
+        draw = partial(
+            charts.draw_front, comparison=comparison, across=repr(across), up=repr(up), names=names
+        )
         pieces.append(_chart(draw, caption))
     return "\n".join(pieces)
 
@@ -212,9 +245,14 @@ def _curves_section(histories: Mapping[str, History]) -> str:
     return "\n".join(pieces)
 
 
-def _gains_section(values: PerQueryValues, measures: Sequence[Measure], q: Queries) -> str:
+def _gains_section(
+    values: PerQueryValues, measures: Sequence[Measure], q: Queries, names: Mapping[str, str]
+) -> str:
     """The differences of each query, and the queries with the largest ones."""
     baseline, *others = values
+    ids, named_by = q.ids, "id"
+    if ids is None:
+        ids, named_by = np.arange(q.n_queries), "position, from 0"
     pieces = []
     for system in others:
         pieces.append(f"<h3>{_escape(system)}</h3>")
@@ -225,52 +263,52 @@ def _gains_section(values: PerQueryValues, measures: Sequence[Measure], q: Queri
                 f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
                 f"{x.size - better - worse} equal, {worse} worse."
             )
-            y = f"Difference in {charts.escape_label(repr(measure))}"
+            y = f"Difference in {charts.escape_label(names[repr(measure)])}"
             pieces.append(_chart(partial(charts.draw_gains, differences=x, y=y), caption))
         before, after = (values[name][measures[0]] for name in (baseline, system))
         size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
         rows = []
-        for at in np.argsort(-size, kind="stable")[:10]:
-            if size[at] > ROUNDING:
-                figures = (
-                    f"{100 * before[at]:.2f}",
-                    f"{100 * after[at]:.2f}",
-                    f"{100 * (after - before)[at]:+.2f}",
-                )
-                rows.append([str(at if q.ids is None else q.ids[at]), str(q.sizes[at]), *figures])
+        for query in np.argsort(-size, kind="stable")[:10]:
+            if size[query] > ROUNDING:
+                change = f"{100 * (after - before)[query]:+.2f}"
+                figures = f"{100 * before[query]:.2f}", f"{100 * after[query]:.2f}", change
+                rows.append([str(ids[query]), str(q.sizes[query]), *figures])
         caption = (
-            f"The queries that changed most in {measures[0]!r}, times 100; queries are named by "
-            f"{'position, from 0' if q.ids is None else 'id'}."
+            f"The queries that changed most in {names[repr(measures[0])]}, times 100; queries are named by "
+            f"{named_by}."
         )
         frame = text_frame(["Query", "Documents", baseline, system, "Difference"], rows)
         pieces.append(_table(frame, caption))
     return "\n".join(pieces)
 
 
-def _facts_section(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> str:
-    """A table of names and values: the caller's, a nested one with all names on its path, and those of the data."""
+def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> list[tuple[str, str]]:
+    """Names and values: the caller's, a nested one with all names on its path, and those of the data."""
     import pandas as pd
 
-    (given,) = pd.json_normalize([dict(run)], sep=" · ").to_dict("records") if run else ({},)
-    facts = [(str(name), str(value)) for name, value in (*given.items(), *_describe_data(q, measures))]
-    return html_table(text_frame(["", ""], facts), header=False, classes="facts")
+    facts = []
+    if run:
+        (flat,) = pd.json_normalize([dict(run)], sep=" · ").to_dict("records")
+        facts += [(str(name), str(value)) for name, value in flat.items()]
 
-
-def _describe_data(q: Queries, measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
-    """The queries and labels, and how queries count on which a measure is undefined."""
+    # The queries and their labels.
     sizes, weight = q.sizes, q.query_weight
-    yield "Queries", f"{q.n_queries:,}"
-    yield "Documents", f"{q.n_documents:,}"
-    yield "Documents of a query", f"{sizes.min()} to {sizes.max()}, median {np.median(sizes):g}"
+    facts += [("Queries", f"{q.n_queries:,}"), ("Documents", f"{q.n_documents:,}")]
+    facts.append(("Documents of a query", f"{sizes.min()} to {sizes.max()}, median {np.median(sizes):g}"))
     if np.ptp(weight) > 0:
-        none = int((weight == 0).sum())
-        yield "Query weights", f"{weight.min():.3g} to {weight.max():.3g}; {none:,} of weight 0, not counted"
+        span = f"{weight.min():.3g} to {weight.max():.3g}"
+        facts.append(("Query weights", f"{span}; {int((weight == 0).sum()):,} of weight 0, not counted"))
     for name, labels in q.labels.items():
         known = labels[~np.isnan(labels)]
-        span = f", {known.min():g} to {known.max():g}" if known.size else ""
-        yield f"Labels {name}", f"{known.size:,} of {q.n_documents:,} documents{span}"
+        text = f"{known.size:,} of {q.n_documents:,} documents"
+        if known.size:
+            text += f", {known.min():g} to {known.max():g}"
+        facts.append((f"Labels {name}", text))
+
+    # How queries count on which a measure is undefined.
     for measure in measures:
         undefined = np.isnan(measure.strict.per_query(np.arange(q.n_documents), q))  # without ties
         if n := int(undefined.sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
-            yield repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"
+            facts.append((repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"))
+    return facts

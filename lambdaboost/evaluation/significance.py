@@ -6,10 +6,12 @@ With weights :math:`h_i = w_i / \sum w`, the mean :math:`m = \sum h_i x_i` has t
 
 and t = m / √V̂ has Satterthwaite's degrees of freedom. Both are those of Bell and McCaffrey (2002) for a regression on a
 constant: V̂ is robust to unequal variances, and unbiased where the variances are equal. Equal weights give the paired
-t-test with n − 1 degrees of freedom exactly; where few queries carry most of the weight the test is conservative.
+t-test with n − 1 degrees of freedom exactly. Where few queries carry most of the weight the degrees of freedom fall
+towards 1, that of one query against all others, and the test is conservative.
 
 A t-test is overconfident on few values of small spread: two equal improvements would give p = 0. The p-value here is
-therefore at least 2 / 2^m for m non-zero values, the lowest p-value of a sign-flip test.
+therefore at least 2 / 2^m for m non-zero values, the lowest p-value of a sign-flip test, and the interval is that of
+the standard error that would give this p-value.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # absolute values below this are rounding errors of 0
 LEVEL = 0.05
+LEAST_WEIGHT = 1e-100  # of the largest: the squares of smaller ones would underflow
 BETTER: Literal["▲"] = "▲"
 WORSE: Literal["▼"] = "▼"
 LEGEND = f"{BETTER} better, {WORSE} worse"
@@ -65,16 +68,30 @@ class WeightedMean(NamedTuple):
 
 def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
     """The mean of `x`, (n,), under positive weights, with its standard error; the error is infinite for n = 1."""
-    h = weight / weight.sum()
+    n = x.size
+    h = np.maximum(weight / weight.max(), LEAST_WEIGHT)
+    h /= h.sum()
     m = float(h @ x)
-    if x.size < 2:
+    if n < 2:
         return WeightedMean(m, float("inf"), 1.0)
-    s = float(h @ h)
-    a = h**2 / (1 - 2 * h + s)
-    b = h - s / 2
-    # The sum of a_i a_j Cov(e_i, e_j)² over i and j, Cov(e_i, e_j) = [i = j] − b_i − b_j.
-    spread = 2 * a.sum() * (a @ b**2) + 2 * (a @ b) ** 2 + a**2 @ (1 - 4 * b)
-    return WeightedMean(m, float(np.sqrt(a @ (x - m) ** 2)), float(s**2 / spread))
+
+    # A query of nearly all the weight stands apart from the others: what it leaves to them, 1 − h, would be lost in
+    # rounding, and so would the difference of its value from the mean.
+    top = int(h.argmax())
+    others = np.arange(n) != top
+    left, squares = float(h[others].sum()), float(h[others] @ h[others])
+    s = squares + h[top] ** 2
+    variance = 1 - 2 * h + s  # of each residual, where all values have variance 1
+    variance[top] = left**2 + squares
+    residual = x - m
+    residual[top] = h[others] @ (x[top] - x[others])
+    a = h**2 / variance
+
+    # The degrees of freedom are s² over the sum of a_i a_j Cov(e_i, e_j)² over i and j, Cov(e_i, e_j) = s − h_i − h_j.
+    a_o, b = a[others], h[others] - s / 2
+    spread = 2 * a_o.sum() * (a_o @ b**2) + 2 * (a_o @ b) ** 2 - 4 * (a_o @ (a_o * b**2))
+    spread += (h**4).sum() + 2 * a[top] * (a_o @ (squares - h[top] * left - h[others]) ** 2)
+    return WeightedMean(m, float(np.sqrt(a @ residual**2)), float(np.clip(s**2 / spread, 1, n - 1)))
 
 
 def paired(values: Floats, others: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -102,17 +119,26 @@ def one_sided_p(x: Floats, weight: Floats) -> float:
 
 
 def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:
-    """The interval of the weighted mean of `x`: all means that the two-sided test does not reject at level `alpha`.
+    """The 1 − `alpha` interval of the weighted mean of `x`: mean ± t · error.
 
-    It holds 0 if and only if ``two_sided_p(x, weight) >= alpha``, and is infinite with too few values for significance
-    (fewer than six at 0.05).
+    The error is that of `weighted_mean`, or a larger one by which a t-test of the mean has the p-value `two_sided_p`.
+    So it holds 0 if and only if ``two_sided_p(x, weight) >= alpha``, and six equal gains do not give an interval of
+    width 0. It is infinite with too few values for significance (fewer than six at 0.05).
+
+    >>> low, high = interval(np.full(6, 0.1), np.ones(6))
+    >>> round(low, 3), round(high, 3)
+    (0.013, 0.187)
     """
     from scipy.special import stdtrit
 
     mean, error, df = weighted_mean(x, weight)
     if 2 * 0.5**x.size >= alpha:
         return -np.inf, np.inf
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
-    if two_sided_p(x, weight) < alpha:
+    p = two_sided_p(x, weight)
+    if p < 1:
+        error = max(error, abs(mean / float(stdtrit(df, p / 2))))
+    reach = float(-stdtrit(df, alpha / 2)) * error
+    if p < alpha:
         return mean - reach, mean + reach
+    # Both ends are on either side of 0, also where rounding has moved one across it.
     return min(mean - reach, 0.0), max(mean + reach, 0.0)

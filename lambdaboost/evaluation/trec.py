@@ -1,13 +1,19 @@
 """TREC runs and qrels: files and pandas frames of them, and the scores and `Queries` that they hold.
 
 A run frame has the columns ``query_id, doc_id, score``, a qrels frame ``query_id, doc_id, relevance``; ids are text.
+
+Of trec_eval's values, ``map``, ``recip_rank``, ``P_k``, ``recall_k`` and ``bpref`` are those of `MAP()`,
+`MRR()`, `Precision(k)`, `Recall(k)` and `BPref()`; ``ndcg`` and ``ndcg_cut_k`` are those of
+``NDCG(k, gain="linear")``. Not equal are `NDCG(k)`, whose gain is 2^l − 1, and ``map_cut_k``, which divides by R where
+`MAP(k)` divides by min(R, k). trec_eval reads scores as float32, so that scores closer than that tie there.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +28,72 @@ from lambdaboost.evaluation.measure import check_scores
 from lambdaboost.evaluation.rankings import ranking
 
 KEY = ["query_id", "doc_id"]
+RUN, QRELS = "query Q0 document rank score tag", "query subtopic document grade"  # the fields of a line
+MARK = b"\xef\xbb\xbf"  # of UTF-8, which editors write at the beginning of a file
+MAXIMUM = "groupby(['query_id', 'doc_id'], sort=False, as_index=False).max()"
 PathLike = str | os.PathLike[str]
 
 
 def read_trec_run(path: PathLike) -> Any:
     """Read a file of lines ``query Q0 document rank score tag``, plain or compressed, as a run frame in file order.
 
-    Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines and those that begin with ``#``.
-    Raises ValueError, with file and line or query, for a missing field, a score that is no finite number, or a document
-    twice.
+    Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines, and those that begin with ``#``
+    and are no line of a run. Raises ValueError, with file and line, for a missing field, a score that is no finite
+    number, or a document twice.
     """
-    return _read(Path(path), "query Q0 document rank score tag", "score", float)
+    import pandas as pd
+
+    rows = [(query, document, score) for (query, document, _), score in _read(Path(path), RUN).items()]
+    return pd.DataFrame(rows, columns=[*KEY, "score"])
 
 
 def read_trec_qrels(path: PathLike) -> Any:
-    """Read a file of lines ``query 0 document grade``, plain or compressed, as a qrels frame in file order.
+    """Read a file of lines ``query subtopic document grade``, plain or compressed, as a qrels frame in file order.
 
-    As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them.
+    As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them. A document that
+    was judged for several subtopics, which the second field names, has the highest of its grades.
     """
-    return _read(Path(path), "query 0 document grade", "relevance", int)
+    import pandas as pd
+
+    best: dict[tuple[str, str], int] = {}
+    for (query, document, _), grade in _read(Path(path), QRELS).items():
+        best[query, document] = max(grade, best.get((query, document), grade))
+    return pd.DataFrame([(*key, grade) for key, grade in best.items()], columns=[*KEY, "relevance"])
+
+
+def _read(path: Path, form: str) -> dict[tuple[str, str, str], Any]:
+    """The number of each line with the fields of `form`, by its query, document and second field."""
+    found: dict[tuple[str, str, str], Any] = {}
+    line_of: dict[tuple[str, str, str], int] = {}
+    n = len(form.split())
+    with reading(path) as file:
+        for line, text in enumerate(file, 1):
+            # Bytes are split at ASCII blanks alone, as by trec_eval.
+            fields = text.removeprefix(MARK if line == 1 else b"").split(None, n)
+            if not fields:
+                continue
+            try:
+                if len(fields) < n or (len(fields) > n and form == QRELS):
+                    raise ValueError("it has other fields")
+                query, second, document = (field.decode() for field in fields[:3])
+                number = fields[4 if form == RUN else 3].decode()
+                if "_" in number:  # Python reads 1_000 as 1000
+                    raise ValueError(f"{number!r} is no number")
+                value = float(number) if form == RUN else int(number)
+                if not math.isfinite(value):
+                    raise ValueError(f"score {number} is not finite")
+            except ValueError as error:
+                if fields[0].startswith(b"#"):  # a comment
+                    continue
+                raise ValueError(f"line {line} of {path}: {error}; expected lines {form!r}") from None
+            key = query, document, second if form == QRELS else ""
+            if key in found:
+                again = f"document {quote(document)} of query {quote(query)}, as line {line_of[key]}"
+                raise ValueError(f"line {line} of {path} repeats {again}: remove one of them")
+            found[key], line_of[key] = value, line
+    if not found:
+        raise ValueError(f"{path} is empty: expected lines {form!r}")
+    return found
 
 
 def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
@@ -73,10 +126,20 @@ def write_trec_qrels(path: PathLike, qrels: Any) -> None:
     _write(Path(path), frame[["query_id", "zero", "doc_id", "relevance"]])
 
 
-def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np.float64]], Queries]:
-    """Convert runs by name, and their judgments, to scores and `Queries`; measures then agree with trec_eval.
+def _write(path: Path, frame: Any) -> None:
+    for column in frame:
+        word = frame[column].astype(str)
+        bad = (word == "") | word.str.contains(r"[ \t-\r]")
+        _refuse(bad, "the frame", frame, f"has a {column} that is not one word, which TREC's files need")
+    with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
+        frame.to_csv(file, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
 
-    The queries are those of the qrels, in their order, and their documents those judged or retrieved by any run:
+
+def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np.float64]], Queries]:
+    """Convert runs by name, and their judgments, to scores and `Queries`, on which measures agree with trec_eval.
+
+    Which measures do is said above. The queries are those of the qrels, in their order, and their documents those
+    judged or retrieved by any run:
 
     - retrieved without a judgment, or with a negative one: the label is NaN, so the gain is 0, and `BPref` and pairwise
       measures ignore the document;
@@ -116,7 +179,7 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
     pool = pool.assign(place=pd.factorize(pool["query_id"])[0])
     pool = pool.sort_values(["place", "doc_id"], ascending=[True, False])
     relevance = pool.merge(judged, "left", KEY)["relevance"].to_numpy(np.float64)
-    queries = Queries(np.where(relevance < 0, np.nan, relevance), ids=pool["query_id"].to_numpy(np.str_))
+    queries = Queries(np.where(relevance < 0, np.nan, relevance), ids=pool["query_id"].to_numpy())
     scores = {name: pool.merge(run, "left", KEY)["score"].fillna(-np.inf) for name, run in scored.items()}
     return {name: s.to_numpy(np.float64) for name, s in scores.items()}, queries
 
@@ -142,38 +205,9 @@ def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str =
     frame = frame.dropna().reset_index(drop=True)
     if frame.empty:
         raise ValueError(f"{source} has no labels: give a source with judgments")
-    return frame.astype({"relevance": np.int64}) if (frame["relevance"] % 1 == 0).all() else frame
-
-
-def _read(path: Path, form: str, column: str, number: Callable[[str], float]) -> Any:
-    """The frame of a file with the fields of `form`, its number in the field before the tag, or in the last."""
-    import pandas as pd
-
-    rows, n, at = [], len(form.split()), 4 if column == "score" else 3
-    with reading(path) as file:
-        for line, text in enumerate(file, 1):
-            fields = text.split(None, n)  # bytes are split at ASCII blanks alone, as by trec_eval
-            if not fields or fields[0].startswith(b"#"):
-                continue
-            try:
-                if len(fields) < n or (len(fields) > n and column != "score"):
-                    raise ValueError("it has other fields")
-                query, document, figure = (fields[part].decode() for part in (0, 2, at))
-                rows.append((query, document, number(figure)))
-            except ValueError as error:
-                raise ValueError(f"line {line} of {path}: {error}; expected lines {form!r}") from None
-    frame = pd.DataFrame(rows, columns=[*KEY, column])
-    _check(f"{path}", frame, column)
+    if (frame["relevance"] % 1 == 0).all():
+        frame = frame.astype({"relevance": np.int64})
     return frame
-
-
-def _write(path: Path, frame: Any) -> None:
-    for column in frame:
-        word = frame[column].astype(str)
-        bad = (word == "") | word.str.contains(r"[ \t-\r]")
-        _refuse(bad, "the frame", frame, f"has a {column} that is not one word, which TREC's files need")
-    with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
-        frame.to_csv(file, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
 
 
 def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
@@ -182,8 +216,9 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
 
     if not isinstance(queries, Queries):
         raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
-    n = queries.n_documents
-    ids = np.arange(1, queries.n_queries + 1) if queries.ids is None else queries.ids
+    n, ids = queries.n_documents, queries.ids
+    if ids is None:
+        ids = np.arange(1, queries.n_queries + 1)
     names = np.arange(n) if documents is None else np.asarray(documents)
     if names.shape != (n,):
         raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
@@ -199,9 +234,8 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
     try:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     except TypeError:
-        raise TypeError(
-            f"{name} is a {type(frame).__name__}: give a DataFrame (pandas, polars, pyarrow)"
-        ) from None
+        kind = type(frame).__name__
+        raise TypeError(f"{name} is a {kind}: give a DataFrame (pandas, polars, pyarrow)") from None
     if missing := [c for c in (*KEY, column) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
     if not is_numeric_dtype(table[column]):
@@ -211,23 +245,17 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
             raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
     out = table[KEY].astype(str).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
-    _check(name, out, column)
-    return out
-
-
-def _check(name: str, frame: Any, column: str) -> None:
-    """Raise if there is no row, a number is not finite, or a query has a document twice."""
-    if frame.empty:
+    if out.empty:
         raise ValueError(f"{name} is empty: give at least one document of one query")
-    no_number = f"has no finite {column}; give one, or leave the row out"
-    _refuse(~np.isfinite(frame[column]), name, frame, no_number)
-    again = "repeats a document of a query; keep one, as by drop_duplicates"
-    _refuse(frame.duplicated(KEY), name, frame, again)
+    _refuse(~np.isfinite(out[column]), name, out, f"has no finite {column}; give one, or leave the row out")
+    again = f"repeats a document of a query; keep one, of several subtopics the maximum: {MAXIMUM}"
+    _refuse(out.duplicated(KEY), name, out, again)
+    return out
 
 
 def _refuse(bad: Any, name: str, frame: Any, what: str) -> None:
     """Raise for the first row that is bad."""
     if bad.any():
-        at = bad.idxmax()
-        query, document = (quote(frame[c][at]) for c in KEY)
-        raise ValueError(f"row {at} of {name} (query {query}, document {document}) {what}")
+        row = bad.idxmax()
+        query, document = (quote(frame[c][row]) for c in KEY)
+        raise ValueError(f"row {row} of {name} (query {query}, document {document}) {what}")

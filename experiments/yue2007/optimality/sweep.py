@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.optimality.weights import Floats, Weights, weights_of
+from experiments.yue2007.optimality.weights import Floats, Weights, weights_of
 from lambdaboost import Queries
 from lambdaboost.evaluation import NDCG, Measure
 

@@ -1,6 +1,6 @@
 """The 2007 paper's tests of local optimality and the 2006 paper's test of λ rules, on synthetic web search data.
 
-    python -m experiments.optimality experiments/optimality/results
+    python -m experiments.yue2007.optimality experiments/yue2007/optimality/results
 
 trains two linear rankers and some trees, prints the output in results/report.md and draws its pictures to the folder
 (about 90 seconds of processor time).
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 
-from experiments.optimality import (
+from experiments.yue2007.optimality import (
     WeightSweep,
     lambda_jacobian,
     local_optimum_test,
@@ -38,7 +38,7 @@ STEPS = (0.05, 0.1, 0.2)
 def main() -> None:
     """Train, print the page's values and draw its pictures."""
     if len(sys.argv) != 2:
-        sys.exit("give the folder of the pictures: python -m experiments.optimality FOLDER")
+        sys.exit("give the folder of the pictures: python -m experiments.yue2007.optimality FOLDER")
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["font.size"] = 8

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from experiments.optimality.weights import weights_of
+from experiments.yue2007.optimality.weights import weights_of
 from lambdaboost import Queries
 from lambdaboost.evaluation import NDCG, Measure
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from experiments.common.report import legend, new_axes
-from experiments.optimality.jacobian import LambdaJacobian
-from experiments.optimality.local_optimum import LocalOptimum
-from experiments.optimality.sweep import WeightSweep
+from experiments.yue2007.optimality.jacobian import LambdaJacobian
+from experiments.yue2007.optimality.local_optimum import LocalOptimum
+from experiments.yue2007.optimality.sweep import WeightSweep
 from lambdaboost.evaluation.charts import COLOURS
 
 

@@ -1,1 +1,0 @@
-"""Rankers trained on simulated clicks with position bias, and tested on the hidden grades."""

@@ -1,0 +1,341 @@
+r"""`trade_off`: how much of one measure a second one costs, when the scores of two models are added with weights.
+
+The score at weight w is
+
+.. math:: s_w = \frac{1 - w}{\sigma_1} s_1 + \frac{w}{\sigma_2} s_2
+
+with σ the standard deviation of each model's scores over all rows. Two trainings give the whole curve, and `merge`
+makes one model of the point that `TradeOff.choose` proves.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._checks import check_number, error_context
+from lambdaboost._words import counted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.charts import draw_curves, has_matplotlib, pareto_front, render_svg
+from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
+from lambdaboost.evaluation.measure import Measure, check_scores, mean_of
+from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.evaluation.significance import (
+    LEVEL,
+    WeightedMean,
+    holm,
+    interval,
+    paired,
+    two_sided_p,
+    weighted_mean,
+)
+
+WEIGHTS = np.linspace(0.0, 1.0, 21)
+POWER = 0.8  # of the number of queries that would prove a loss as small as the one observed
+DRAWN_AGAIN = "Only queries that stopped neither model prove anything."
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A point of a `TradeOff`, with the proof for it.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        What `merge` takes: those of the first and the second model, each divided by the spread of its scores.
+    weight : float
+        The weight of the second model before this division; 0 for the first model alone.
+    loss, loss_interval : float, tuple of float
+        What the first measure loses against the first model alone, below 0 where it gains, and the 95% interval.
+    gain, gain_interval : float, tuple of float
+        What the second measure gains, and the 95% interval. Intervals are infinite for fewer than six queries.
+    sentence : str
+        What is proven, and by how many queries; or why it is the first model, and how many queries it would take.
+
+    """
+
+    weights: tuple[float, float]
+    weight: float
+    loss: float
+    loss_interval: tuple[float, float]
+    gain: float
+    gain_interval: tuple[float, float]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeOff:
+    """Two measures at 21 weights of the second of two models.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        A row for each ``weight`` of the second model, from 0 to 1. Of the first and the second measure: its mean,
+        ``first`` and ``second``, and its difference from weight 0 with the 95% interval and p-value of the paired
+        t-test, ``first difference``, ``first low``, ``first high``, ``first p`` and ``first p after Holm``, corrected
+        for all 40 differences. ``front`` says whether no other weight is as good in both measures and better in one.
+    measures : tuple of Measure
+        The first and the second measure.
+    spreads : tuple of float
+        The standard deviations by which the scores are divided.
+    queries : int
+        The queries on which the first measure is defined.
+    losses : tuple of WeightedMean
+        The mean difference of the first measure at each weight, its standard error and degrees of freedom.
+
+    """
+
+    frame: Any
+    measures: tuple[Measure, Measure]
+    spreads: tuple[float, float]
+    queries: int
+    losses: tuple[WeightedMean, ...]
+
+    def choose(self, *, tolerance: float) -> Choice:
+        r"""Choose the largest weight that is proven to lose less than `tolerance` of the first measure.
+
+        Weights are tested in rising order by paired one-sided t-tests of the hypothesis that at least `tolerance` is
+        lost, each at level 0.05, up to the first that is not rejected. This fixed sequence needs no correction: a
+        weight that loses more passes in at most one of 20 choices. The second measure is tested once, at the last
+        weight that passed, at level 0.025 in favour of a gain. If it does not gain, or no weight passed, the choice is
+        the first model alone, with weight 0.
+
+        **Only queries that stopped neither model prove anything**: take held-out queries, or the out-of-fold scores of
+        a cross-validation whose rounds were not chosen by the same folds. Some hundred queries are needed: of real
+        sets, 70 queries proved almost nothing and 365 did; `Choice.sentence` says how many it would take.
+
+        Parameters
+        ----------
+        tolerance : float
+            Above 0, in units of the measure: 0.005 is half a point of NDCG.
+
+        Returns
+        -------
+        Choice
+
+        """
+        tolerance = check_number("tolerance", tolerance, above=0)
+        rows = self.frame.to_dict("records")
+        proven = 0
+        while proven + 1 < len(rows) and self._p(proven + 1, tolerance) < LEVEL:
+            proven += 1
+        gains = proven > 0 and rows[proven]["second difference"] > 0 and rows[proven]["second p"] < LEVEL
+        chosen = rows[proven if gains else 0]
+        first, second = (measure.name for measure in self.measures)
+        on = f"on {counted(self.queries, 'query', 'queries')}"
+        if gains:
+            sentence = (
+                f"Weight {chosen['weight']:.2f}: {on} {first} is proven to lose less than {tolerance:g} (it changes by "
+                f"{chosen['first difference']:+.4f}) and {second} to gain ({chosen['second difference']:+.4f}, "
+                f"{chosen['second low']:+.4f} to {chosen['second high']:+.4f}). {DRAWN_AGAIN}"
+            )
+        elif proven:
+            sentence = (
+                f"The first model alone: {on} {first} is proven to lose less than {tolerance:g} up to weight "
+                f"{rows[proven]['weight']:.2f}, where {second} does not gain significantly "
+                f"({rows[proven]['second difference']:+.4f}, p = {rows[proven]['second p']:.2g}). {DRAWN_AGAIN}"
+            )
+        else:
+            sentence = (
+                f"The first model alone: {on} {first} is not proven to lose less than {tolerance:g} at weight "
+                f"{rows[1]['weight']:.2f}, where it changes by {rows[1]['first difference']:+.4f}; "
+                f"{self._queries_needed(1, tolerance)}. {DRAWN_AGAIN}"
+            )
+        weight = float(chosen["weight"])
+        low, high = (float(chosen[f"first {end}"]) for end in ("low", "high"))
+        return Choice(
+            ((1 - weight) / self.spreads[0], weight / self.spreads[1]),
+            weight,
+            0.0 - float(chosen["first difference"]),
+            (0.0 - high, 0.0 - low),
+            float(chosen["second difference"]),
+            (float(chosen["second low"]), float(chosen["second high"])),
+            sentence,
+        )
+
+    def _p(self, at: int, tolerance: float) -> float:
+        """The p-value of the hypothesis that `tolerance` or more of the first measure is lost at a weight."""
+        from scipy.special import stdtr
+
+        mean, error, df = self.losses[at]
+        kept = mean + tolerance
+        p = float(stdtr(df, -kept / error)) if error > 0 else float(kept <= 0)
+        return max(p, 0.5**self.queries)  # as of a test by the signs of the differences
+
+    def _queries_needed(self, at: int, tolerance: float) -> str:
+        """How many queries would prove the loss, if it is as large as observed and as noisy."""
+        from scipy.special import ndtri
+
+        mean, error, _ = self.losses[at]
+        if mean <= -tolerance:
+            return "no number of queries would prove it if this is the true loss"
+        needed = self.queries * (error * (ndtri(1 - LEVEL) + ndtri(POWER)) / (mean + tolerance)) ** 2
+        if not math.isfinite(needed):
+            return "one query proves nothing"
+        return (
+            f"about {math.ceil(max(needed, self.queries + 1)):,} queries would prove a loss as small as this"
+        )
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw both measures, times 100, at every weight, with the Pareto front, on matplotlib axes; return these."""
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            axes = plt.subplots()[1]
+        points = 100 * self.frame[["first", "second"]].to_numpy()
+        draw_curves(
+            axes,
+            {"weights from 0 to 1": tuple(points.T), "Pareto front": tuple(pareto_front(points).T)},
+            *(f"Mean {measure.name} × 100" for measure in self.measures),
+        )
+        dots, front = axes.lines[-2:]
+        dots.set_linestyle("none")
+        front.set(marker="", zorder=1)
+        for weight, (x, y) in zip(self.frame["weight"][::5], points[::5], strict=True):
+            axes.annotate(f"{weight:g}", (x, y), textcoords="offset points", xytext=(6, 3))
+        return axes
+
+    def __repr__(self) -> str:
+        return f"{self._table.to_string(index=False)}\n\n{self._caption}"
+
+    def _repr_html_(self) -> str:
+        """The picture, if matplotlib is installed, and the table."""
+        picture = render_svg(self.plot).decode().partition("<svg")[1:] if has_matplotlib() else ()
+        return f"{''.join(picture)}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
+
+    @property
+    def _caption(self) -> str:
+        return (
+            f"Means over {counted(self.queries, 'query', 'queries')}, times 100, with the differences from weight 0 "
+            "and their 95% intervals; * is on the Pareto front."
+        )
+
+    @property
+    def _table(self) -> Any:
+        """The frame as texts, times 100."""
+        rows = []
+        for row in self.frame.to_dict("records"):
+            cells = [f"{row['weight']:.2f}{'*' if row['front'] else ''}"]
+            for name in ("first", "second"):
+                low, high = 100 * row[f"{name} low"], 100 * row[f"{name} high"]
+                ends = f" ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else ""
+                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f}{ends}"]
+            rows.append(cells)
+        names = [title for measure in self.measures for title in (measure.name, "difference")]
+        return text_frame(["weight", *names], rows)
+
+
+def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterable[Measure | str]) -> TradeOff:
+    """Compute two measures of the weighted sum of two models' scores, at 21 weights.
+
+    Each array of scores is divided by its standard deviation over all rows before the scores are added, so that a
+    weight of 0.5 is an equal say. `Choice.weights` has this division in it: `merge` with these weights gives the same
+    ranking.
+
+    Parameters
+    ----------
+    first, second : array of shape (n_documents,)
+        The scores of two models for the same rows, such as one trained on grades and one on clicks. Give queries that
+        stopped neither model: only those prove anything.
+    q : Queries
+        The queries, with every label source that the measures read. Query weights count as in `compare`.
+    measures : two measures, or their names
+        The measure to keep and the measure to raise. Give ``empty=float("nan")`` to leave out queries on which a
+        measure is undefined.
+
+    Returns
+    -------
+    TradeOff
+
+    Raises
+    ------
+    TypeError, ValueError
+        If scores do not match the queries or are not finite, a model has the same score everywhere, there are not two
+        measures, or a measure lacks its label source or is undefined on every query.
+
+    Examples
+    --------
+    The scores of every fold's models, chained with `merge`:
+
+    >>> import numpy as np
+    >>> from lambdaboost import CNDCG, NDCG, Queries, trade_off
+    >>> rng = np.random.default_rng(0)
+    >>> taste, appeal = rng.normal(size=(2, 4000))
+    >>> grades, clicks = np.digitize(taste, [0, 1]), (appeal > 1).astype(int)
+    >>> q = Queries(grades, sizes=[10] * 400, clicks=clicks)
+    >>> by_grades = taste + rng.normal(size=4000)
+    >>> by_clicks = appeal + rng.normal(size=4000)
+    >>> curve = trade_off(by_grades, by_clicks, q, (NDCG(k=5), CNDCG(k=5)))
+    >>> curve.frame[["weight", "first", "second", "front"]].iloc[[0, 10, 20]].round(2)
+        weight  first  second  front
+    0      0.0   0.81    0.30   True
+    10     0.5   0.68    0.54   True
+    20     1.0   0.44    0.64  False
+    >>> choice = curve.choose(tolerance=0.02)
+    >>> choice.weight
+    0.15
+
+    ``merge([model_of_grades, model_of_clicks], weights=choice.weights)`` is then one model.
+
+    """
+    import pandas as pd
+
+    if not isinstance(q, Queries):
+        raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+    given = [measures] if isinstance(measures, Measure | str) else list(measures)
+    if len(given) != 2:
+        raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
+    chosen = parse_all([given[0]])[0], parse_all([given[1]])[0]
+    arrays, spreads = [], []
+    for name, scores in (("first", first), ("second", second)):
+        with error_context(name):
+            values = check_scores(scores, q)
+            if np.isneginf(values).any():
+                raise ValueError("a score is -inf: give finite scores, which can be added")
+            spread = float(values.std())
+            if spread == 0:
+                raise ValueError("all scores are equal: give those of a model that ranks")
+            arrays.append(values)
+            spreads.append(spread)
+
+    # One weight after another: of each only the tests stay, not the values of every query.
+    weight, added = q.query_weight, np.empty(q.n_documents)
+    base: list[NDArray[np.float64]] = []
+    losses, rows, n = [], [], [0, 0]
+    for w in WEIGHTS.round(12).tolist():
+        np.multiply(arrays[0], (1 - w) / spreads[0], out=added)
+        added += (w / spreads[1]) * arrays[1]
+        row = {"weight": w}
+        for at, (name, measure) in enumerate(zip(("first", "second"), chosen, strict=True)):
+            values = measure.per_query(added, q)
+            base += [values] if w == 0 else []
+            x, of = paired(values, base[at], weight)
+            if (n_queries := x.size) == 0:
+                raise ValueError(f"{measure!r} is undefined on every query: give another measure")
+            n[at] = n_queries
+            mean = weighted_mean(x, of)
+            losses += [mean] if at == 0 else []
+            ends, p = ((0.0, 0.0), math.nan) if w == 0 else (interval(x, of), two_sided_p(x, of))
+            row |= {name: mean_of(values, weight), f"{name} difference": mean.mean}
+            row |= {
+                f"{name} low": ends[0],
+                f"{name} high": ends[1],
+                f"{name} p": p,
+                f"{name} {HOLM}": math.nan,
+            }
+        rows.append(row)
+
+    # Holm's correction is for both measures together.
+    frame = pd.DataFrame(rows)
+    tested = frame.loc[1:, ["first p", "second p"]].to_numpy()
+    frame.loc[1:, [f"first {HOLM}", f"second {HOLM}"]] = holm(tested.ravel()).reshape(tested.shape)
+    points = frame[["first", "second"]].to_numpy()
+    front = {tuple(point) for point in pareto_front(points)}
+    frame["front"] = [tuple(point) in front for point in points]
+    return TradeOff(frame, chosen, (spreads[0], spreads[1]), n[0], tuple(losses))

@@ -74,8 +74,9 @@ def tune(
     for name, part in parts.items():
         check_labels(measures, part.queries, files[name], part.rows)
     tuned = search(
-        parts["train"], valid=parts.get("valid"), measure=measures, tolerance=tolerance, engine=named, settings=settings,
-        minutes=minutes, folds=folds, rounds=rounds, early_stopping_rounds=early_stopping, workers=workers, seed=seed,
+        parts["train"], valid=parts.get("valid"), measure=measures, tolerance=tolerance, engine=named,
+        settings=settings, minutes=minutes, folds=folds, rounds=rounds, early_stopping_rounds=early_stopping,
+        workers=workers, seed=seed,
     )  # fmt: skip
     tuned.save(out, about={**columns.record(), "data": describe_data(files, parts), "seed": seed})
     print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._installed import refusal
 from lambdaboost.callback import columns_of
-from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets import Collection, Columns, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import mean_of
@@ -84,8 +84,8 @@ def cross_validate(
     """Measure a `LambdaRanker` on queries that it was not trained on.
 
     Each fold is trained for up to ``n_estimators`` rounds, less if the first measure of its held-out queries has not
-    risen for `early_stopping_rounds` rounds. All folds are then measured after the same number of rounds, the one with the
-    highest mean of the first measure. The documents of a query are put in random order first, since many tables are
+    risen for `early_stopping_rounds` rounds. All folds are then measured after the same number of rounds, the one with
+    the highest mean of the first measure. The documents of a query are put in random order first, since many tables are
     sorted by grade.
 
     Parameters
@@ -124,20 +124,23 @@ def cross_validate(
     """
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
-    data = read(X, y, columns_of(ranker), group=group, qid=qid, weight=sample_weight)
+    columns = columns_in(X, columns_of(ranker))
+    data = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     for measure in chosen:
         check_measure(measure, "X", data)
     # A fold of whole queries for each query; documents in random order.
     fold = fold_of_query(data, folds, seed)
     shuffled = data.shuffled(seed)
     tasks = (
-        joblib.delayed(train_fold)(ranker, shuffled, fold == number, chosen[0], early_stopping_rounds)
+        joblib.delayed(train_fold)(
+            ranker, columns, shuffled, fold == number, chosen[0], early_stopping_rounds
+        )
         for number in range(folds)
     )
     trained: list[TrainedFold] = joblib.Parallel(n_jobs=workers)(tasks)
     if failed := [one.error for one in trained if isinstance(one.error, Exception)]:
         raise failed[0]
-    found = measure_folds(trained, shuffled, fold, chosen, early_stopping_rounds)
+    found = measure_folds(trained, columns, shuffled, fold, chosen, early_stopping_rounds)
     # Back to the order of documents that the caller knows.
     scores = np.empty_like(found.scores)
     scores[data.queries.shuffled_rows(seed)] = found.scores
@@ -155,6 +158,7 @@ class TrainedFold(NamedTuple):
 
 def train_fold(
     ranker: Any,
+    columns: Columns,
     data: Collection,
     held_out: NDArray[np.bool_],
     measure: Measure,
@@ -170,8 +174,8 @@ def train_fold(
 
     if (start := time.time()) > until:
         return None
-    engine, columns = ranker._engine, columns_of(ranker)
-    copy = clone(ranker).set_params(early_stopping_rounds=early_stopping_rounds)
+    copy = clone(ranker).set_params(early_stopping_rounds=None)
+    copy.set_params(query=columns.query, sources=columns.sources or None, position=columns.position)
     train, valid = data.take(~held_out), data.take(held_out)
     grades = train.queries.labels[RELEVANCE]
     if added is not None:
@@ -179,11 +183,13 @@ def train_fold(
     # The engines' rankers name the same arguments differently.
     weight, valid_weight = (part.queries.query_weight for part in (train, valid))
     arguments: dict[str, Any] = {}
-    if engine == "xgboost":
-        copy.set_params(eval_metric=measure)
+    if ranker._engine == "xgboost":
+        copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
         weights = {"sample_weight": weight, "sample_weight_eval_set": [valid_weight]}
     else:
-        arguments = {"eval_metric": [measure]}
+        arguments = {"eval_metric": [measure], "callbacks": []}
+        if early_stopping_rounds is not None:
+            arguments["callbacks"].append(lightgbm_stop(early_stopping_rounds))
         weights = {"sample_weight": weight, "eval_sample_weight": [valid_weight]}
     if data.queries.weight is not None:
         arguments |= weights
@@ -204,8 +210,27 @@ def train_fold(
     return TrainedFold(copy, curve, time.time() - start)
 
 
+def lightgbm_stop(stall: int) -> Any:
+    """A callback that ends a training after `stall` rounds without improvement, and keeps all of its trees.
+
+    LightGBM's own early stopping drops those after the best round of this fold, which the common number may need.
+    """
+    from lightgbm.callback import EarlyStopException
+
+    values: list[float] = []
+
+    def stop(env: Any) -> None:
+        values.append(env.evaluation_result_list[0][2])
+        if len(values) - 1 - int(np.argmax(np.nan_to_num(values, nan=-np.inf))) >= stall:
+            raise EarlyStopException(env.iteration, env.evaluation_result_list)
+
+    stop.order = 30  # type: ignore[attr-defined]  # after what records the values
+    return stop
+
+
 def measure_folds(
     trained: list[TrainedFold],
+    columns: Columns,
     data: Collection,
     fold: NDArray[np.int64],
     measures: tuple[Measure, ...],
@@ -233,7 +258,7 @@ def measure_folds(
     for number, (one, part) in enumerate(zip(trained, parts, strict=True)):
         n = min(rounds, one.curve.size)
         up_to = {"iteration_range": (0, n)} if ranker._engine == "xgboost" else {"num_iteration": n}
-        found = one.ranker.predict(table_of(part, columns_of(ranker)), **up_to)
+        found = one.ranker.predict(table_of(part, columns), **up_to)
         scores[data.queries.rows_of(fold == number)] = found
         for measure in measures:
             values[measure][fold == number] = measure.per_query(found, part.queries)
@@ -247,9 +272,7 @@ def measure_folds(
     )
 
 
-def common_rounds(
-    curves: list[Floats], weights: list[float], early_stopping_rounds: int, limit: int
-) -> int:
+def common_rounds(curves: list[Floats], weights: list[float], early_stopping_rounds: int, limit: int) -> int:
     """The number of rounds with the highest mean of the curves, of those that all of them have; the lowest of several.
 
     A curve that ended neither by early stopping nor at the limit is of trees that cannot be split further: it goes on
@@ -280,7 +303,15 @@ def defined_weight(measure: Measure, q: Queries) -> float:
 # Tables.
 
 
-def read(X: Any, y: Any, columns: Any, *, name: str = "X", **arrays: Any) -> Collection:
+def columns_in(X: Any, columns: Columns) -> Columns:
+    """The columns that `table_of` makes of a Collection; those given where X is a table or an array."""
+    if not isinstance(X, Collection):
+        return columns
+    sources = {name: name for name in X.queries.labels if name != RELEVANCE}
+    return Columns(sources=sources, position=None if X.queries.positions is None else "position")
+
+
+def read(X: Any, y: Any, columns: Columns, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
         data: Collection = columns.read(X, y, name=name, **arrays)
@@ -293,7 +324,7 @@ def read(X: Any, y: Any, columns: Any, *, name: str = "X", **arrays: Any) -> Col
     return X
 
 
-def table_of(data: Collection, columns: Any) -> Any:
+def table_of(data: Collection, columns: Columns) -> Any:
     """A pandas frame of a Collection's features, with the columns of queries, label sources and positions."""
     import pandas as pd
 
@@ -309,7 +340,7 @@ def table_of(data: Collection, columns: Any) -> Any:
         if q.position_names is None:
             more[columns.position] = np.where(shown, q.position, np.nan)
         else:
-            more[columns.position] = np.where(shown, np.array(q.position_names, object)[q.position - 1], None)
+            more[columns.position] = pd.Series(np.array(q.position_names)[q.position - 1]).where(shown, None)
     return pd.concat([frame, pd.DataFrame(more, index=frame.index)], axis=1)
 
 

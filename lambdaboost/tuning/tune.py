@@ -1,11 +1,11 @@
-"""`tune`: settings of trees, then objectives on the best of them, all cross-validated, and one table of what they say.
+"""`tune`: settings of trees, then objectives on the best of them, all cross-validated, and one table of the results.
 
-**Stages.** The engine's own objective with its own parameters; `YetiLoss` on the settings of `PORTFOLIO`; on the best of
-these, in the same folds, the engine's other objectives and lambdaboost's, and with a further label source the ways to
-use it. Where both engines are installed, XGBoost is trained on the first two settings of trees as well.
+**Stages.** The engine's own objective with its own parameters; `YetiLoss` on the settings of `PORTFOLIO`; on the best
+of these, in the same folds, the engine's other objectives and lambdaboost's, and with a further label source the ways
+to use it. Where both engines are installed, XGBoost is trained on the first two settings of trees as well.
 
-**The table.** Every row is a difference of two settings, paired by query. Where one of them was chosen as the best of k,
-the row stands for k comparisons: its interval has the level of 1 − 0.05 / k, and Holm's correction over the whole table
+**The table.** Every row is a difference of two settings, paired by query. Where one of them was chosen as the best of
+k, the row stands for k comparisons: its interval has the level 1 − 0.05 / k, and Holm's correction over the whole table
 counts it k times.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import html
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -29,7 +29,7 @@ from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection, Columns, Queries
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation import CNDCG, NDCG, Measure
+from lambdaboost.evaluation import CNDCG, NDCG, Measure, trade_off
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
@@ -43,13 +43,16 @@ from lambdaboost.evaluation.significance import (
     weighted_mean,
 )
 from lambdaboost.leaks import warn_of_leaks
+from lambdaboost.merging import merge
 from lambdaboost.native import NATIVE_OBJECTIVES
 from lambdaboost.objectives import GumbelRanks, LambdaRank, Scorecard, graded
 from lambdaboost.objectives.swaps.registry import SWAPS
 from lambdaboost.saving import save
 from lambdaboost.tuning.cross_validate import (
     CrossValidated,
+    TrainedFold,
     check_measure,
+    columns_in,
     find_shared,
     fold_of_query,
     measure_folds,
@@ -67,7 +70,10 @@ COLUMNS = (
 SHARED = (1, 2)  # the settings of trees by which the engines are compared
 SHARE_OF_TREES = 0.6  # of the minutes
 ROWS_OF_PROCESS = 400_000  # documents of all trainings together that make a further process worth its start
-PROBE, USUAL = 20, 120  # rounds of the training that is timed before the search, and that a fold usually takes
+PROBE, USUAL = (
+    20,
+    120,
+)  # rounds of the training that is timed before the search, and that a fold usually takes
 
 
 def yeti_loss(metric: Any) -> Any:
@@ -95,11 +101,17 @@ class Setting(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What the cross-validation of a setting found, or why it failed."""
+    """What the cross-validation of a setting found."""
 
     setting: Setting
-    found: CrossValidated | None
-    error: str = ""
+    found: CrossValidated
+
+
+class Failed(NamedTuple):
+    """A setting that could not be trained or measured, and why."""
+
+    setting: Setting
+    error: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +154,7 @@ class Tuned:
     queries: Queries
     notes: tuple[str, ...] = ()
     trade_off: Any = None
-    weights: tuple[float, ...] | None = None
+    weights: tuple[float, float] | None = None
     is_stopped: bool = False
 
     @property
@@ -276,7 +288,11 @@ def tune(
     """
     # Read and check all arguments, before anything is trained.
     measures = parse_all(measure)
-    for name, value, least in (("folds", folds, 2), ("rounds", rounds, 1), ("early_stopping_rounds", early_stopping_rounds, 1)):
+    for name, value, least in (
+        ("folds", folds, 2),
+        ("rounds", rounds, 1),
+        ("early_stopping_rounds", early_stopping_rounds, 1),
+    ):
         check_whole(name, value, least)
     check_whole("seed", seed, 0)
     check_whole("settings", settings, 1)
@@ -291,11 +307,13 @@ def tune(
                 "such as measure=['ndcg@10', 'cndcg@10']"
             )
     if engine is not None and engine not in ENGINES:
-        raise ValueError(f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both")
+        raise ValueError(
+            f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
+        )
     main = first_installed() if engine is None else engine
     package(main)
     arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
-    columns = Columns(query, sources=sources or (), position=position)
+    columns = columns_in(X, Columns(query, sources=sources or (), position=position))
     train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
     for measured in measures:
@@ -313,61 +331,58 @@ def tune(
     n = len(planned) + len(objectives_on(0, main, measures, further))
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
     processes = min(workers or worth, n * (int(fold.max()) + 1), joblib.cpu_count())
-    search = Search(data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed)
+    search = Search(
+        data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed
+    )
     announce(search, planned[0], n)
 
     # The trees first, then objectives on the best of them.
     results: list[Result] = []
+    failed: list[Failed] = []
     begin, is_stopped = time.time(), False
     end = np.inf if minutes is None else begin + 60 * minutes
     try:
-        for result in run(search, planned, begin + SHARE_OF_TREES * (end - begin)):
-            results.append(result)
-        if (best := best_trees(results, main)) is not None:
-            on_best = objectives_on(best.setting.trees, main, measures, further)
-            planned += on_best
-            for result in run(search, on_best, end):
-                results.append(result)
+        run(search, planned, begin + SHARE_OF_TREES * (end - begin), results, failed)
+        if searched := on_trees(results, main, loss):
+            best = max(searched, key=lambda one: one.found.means[measures[0]])
+            planned += (on_best := objectives_on(best.setting.trees, main, measures, further))
+            run(search, on_best, end, results, failed)
     except KeyboardInterrupt:
-        if not any(one.found for one in results):
+        if not results:
             raise
         is_stopped = True
         print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
-    complete = [one for one in results if one.found is not None]
-    if not complete:
-        failed = [f"no setting can be trained; {one.setting.name}: {one.error}" for one in results]
-        raise ValueError((failed or ["no setting is complete within these minutes: give more"])[0])
+    if not results:
+        reasons = [f"no setting can be trained; {one.setting.name}: {one.error}" for one in failed]
+        raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # Choose and compare.
-    chosen, members, curve, weights = choose(complete, planned[:2], measures[0]), [], None, None
+    members = [choose(results, planned[:2], measures[0])]
+    chosen, curve, weights = members[0], None, None
+    notes = notes_on(results, failed, planned)
     if tolerance is not None:
-        from lambdaboost.evaluation.trade_off import trade_off
-
-        pair = single_models(complete, measures)
-        curve = trade_off(pair[0].found.scores, pair[1].found.scores, pair[0].found.queries, measures)
-        weights = tuple(curve.choose(tolerance=tolerance).weights)
-        chosen = blend(*pair, weights) if weights[1] else pair[0]
-        members = pair if weights[1] else []
-    comparison = compare_results(results, chosen, measures)
+        first, second = single_models(results, measures)
+        curve = trade_off(first.found.scores, second.found.scores, first.found.queries, measures)
+        point = curve.choose(tolerance=tolerance)
+        notes.append(point.sentence)
+        members, chosen = [first], first
+        if point.weight > 0:
+            members, weights, chosen = [first, second], point.weights, blend(first, second, point.weights)
+    comparison = compare_results(results, failed, chosen, on_trees(results, main, loss), measures)
 
     # Train the choice again on all queries of X; more documents need more rounds.
     scale = folds / (folds - 1) if valid is None else 1.0
     fitted = []
-    for one in members or [chosen]:
+    for one in members:
         n_rounds = max(1, round(one.found.rounds * scale))
         ranker = ranker_of(one.setting, n_rounds, columns, seed)
         if isinstance(X, Collection):
-            weight = None if train.queries.weight is None else train.queries.query_weight
-            ranker.fit(table_of(train, columns), train.queries.labels[RELEVANCE], sample_weight=weight)
+            fit_collection(ranker, X, columns)
         else:
             ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
         fitted.append(ranker)
-    setting = (members or [chosen])[0].setting
-    model = fitted[0]
-    if members:
-        from lambdaboost.merge import merge
-
-        model = merge(fitted, weights=weights)
+    model = fitted[0] if weights is None else merge(fitted, weights=weights)
+    setting = members[0].setting
     return Tuned(
         comparison,
         comparison[comparison["question"] == "choice"].iloc[0],
@@ -375,13 +390,24 @@ def tune(
         setting.objective,
         params_in(setting, seed),
         fitted[0].n_estimators,
-        {one.setting.name: one.found.scores for one in complete},
-        complete[0].found.queries,
-        notes_on(results, planned),
+        {one.setting.name: one.found.scores for one in results},
+        results[0].found.queries,
+        tuple(notes),
         curve,
         weights,
         is_stopped,
     )
+
+
+def fit_collection(ranker: Any, data: Collection, columns: Columns) -> None:
+    """Fit a ranker on a Collection: as a table if it has names, further labels or positions, else as an array."""
+    q = data.queries
+    weight = None if q.weight is None else q.query_weight
+    grades = q.labels[RELEVANCE]
+    if data.feature_names or columns.sources or columns.position:
+        ranker.fit(table_of(data, columns), grades, sample_weight=weight)
+    else:
+        ranker.fit(data.features, grades, group=q.sizes, sample_weight=weight)
 
 
 # The search.
@@ -435,14 +461,20 @@ def split(
 
 def metric_of(measure: Measure) -> Any:
     """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
-    return replace(measure, k=None, empty=0.0) if isinstance(measure, NDCG | CNDCG) else NDCG()
+    if isinstance(measure, NDCG | CNDCG):
+        return replace(measure, k=None, empty=0.0)
+    return NDCG()
 
 
-def objectives_on(trees: int, engine: str, measures: Sequence[Measure], further: Sequence[str]) -> list[Setting]:
+def objectives_on(
+    trees: int, engine: str, measures: Sequence[Measure], further: Sequence[str]
+) -> list[Setting]:
     """The objectives to compare on a setting of trees: the engine's own, lambdaboost's, and those of further labels."""
     metric = metric_of(measures[0])
     first = yeti_loss(metric)
-    own = [name for name in NATIVE_OBJECTIVES[engine] if name != "rank:map" and (trees or name != "lambdarank")]
+    own = [
+        name for name in NATIVE_OBJECTIVES[engine] if name != "rank:map" and (trees or name != "lambdarank")
+    ]
     if engine == "xgboost" and not trees:
         own.remove("rank:ndcg")  # the engine's default, which is there
     found = [Setting("objective", one, engine, trees) for one in (*own, LambdaRank(metric))]
@@ -451,8 +483,11 @@ def objectives_on(trees: int, engine: str, measures: Sequence[Measure], further:
             found.append(Setting("objective", LambdaRank(replace(measure, empty=0.0)), engine, trees))
     for source in further:
         # The second label alone, both in one training, one summed grade.
-        read_it = [m for m in measures[1:] if source in m.sources and isinstance(m, tuple(SWAPS))]
-        alone = yeti_loss(replace(read_it[0], k=None, empty=0.0) if read_it else CNDCG(source=source))
+        metric = CNDCG(source=source)
+        for measure in measures[1:]:
+            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
+                metric = metric_of(measure)
+        alone = yeti_loss(metric)
         both = Scorecard((first, alone), (0.7, 0.3))
         found += [
             Setting("label", first, engine, trees, added=source, is_baseline=True),
@@ -484,19 +519,19 @@ def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any
 def announce(search: Search, setting: Setting, n: int) -> None:
     """Say on stderr how many settings there are, and about how long they take, by a few rounds of the first fold."""
     ranker = ranker_of(setting, PROBE, search.columns, search.seed).set_params(n_jobs=1)
-    probe = train_fold(ranker, search.data, search.fold == 0, search.measures[0], None)
+    begin = time.time()
+    train_fold(ranker, search.columns, search.data, search.fold == 0, search.measures[0], None)
     folds = int(search.fold.max()) + 1
-    seconds = probe.seconds / PROBE * min(USUAL, search.rounds) * folds * n / search.processes
+    seconds = (time.time() - begin) / PROBE * min(USUAL, search.rounds) * folds * n / search.processes
     how_long = "less than a minute" if seconds < 60 else f"about {counted(round(seconds / 60), 'minute')}"
-    print(
-        f"tune: {n} settings, each trained {counted(folds, 'time')}, on {counted(search.processes, 'process', 'processes')}: "
-        f"{how_long} on this machine",
-        file=sys.stderr,
-    )
+    processes = counted(search.processes, "process", "processes")
+    print(f"tune: {n} settings in {counted(folds, 'fold')}, {processes}: {how_long}", file=sys.stderr)
 
 
-def run(search: Search, settings: Sequence[Setting], until: float) -> Iterator[Result]:
-    """Cross-validate settings, in this order; one whose folds did not all begin before `until` is left out."""
+def run(
+    search: Search, settings: Sequence[Setting], until: float, results: list[Result], failed: list[Failed]
+) -> None:
+    """Cross-validate settings and append each to one of the lists; those with a fold not begun by `until` to none."""
     folds = int(search.fold.max()) + 1
     tasks = []
     for setting in settings:
@@ -504,41 +539,46 @@ def run(search: Search, settings: Sequence[Setting], until: float) -> Iterator[R
         ranker = ranker_of(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
         for number in range(folds):
             held_out, measure = search.fold == number, search.measures[0]
-            given = ranker, search.data, held_out, measure, search.early_stopping_rounds, setting.added, until
-            tasks.append(joblib.delayed(train_fold)(*given))
+            given = ranker, search.columns, search.data, held_out, measure, search.early_stopping_rounds
+            tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
     trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
     for setting in settings:
-        of_setting = [next(trained) for _ in range(folds)]
-        errors = [one.error for one in of_setting if one is not None and one.error is not None]
-        if errors:
-            yield Result(setting, None, " ".join(f"{type(errors[0]).__name__}: {errors[0]}".split()))
-        elif all(one is not None for one in of_setting):
-            found = measure_folds(of_setting, search.data, search.fold, search.measures, search.early_stopping_rounds)
-            undefined = np.isnan(list(found.means.values())).any()
-            error = "a measure is undefined on every query, as of a model of constant scores" if undefined else ""
-            yield Result(setting, None if undefined else found, error)
+        of_setting: list[TrainedFold] = [
+            one for one in (next(trained) for _ in range(folds)) if one is not None
+        ]
+        if errors := [one.error for one in of_setting if one.error is not None]:
+            text = f"{type(errors[0]).__name__}: {errors[0]}"
+            failed.append(Failed(setting, " ".join(text.split())))
+        elif len(of_setting) == folds:
+            shared = search.columns, search.data, search.fold, search.measures, search.early_stopping_rounds
+            found = measure_folds(of_setting, *shared)
+            if np.isnan(list(found.means.values())).any():
+                failed.append(
+                    Failed(setting, "a measure is undefined on every query, as of a constant model")
+                )
+            else:
+                results.append(Result(setting, found))
 
 
 # The choice.
 
 
-def best_trees(results: Iterable[Result], engine: str) -> Result | None:
-    """The setting of trees with the highest mean, by the objective that they are searched with."""
-    searched = [
+def on_trees(results: Iterable[Result], engine: str, objective: Any) -> list[Result]:
+    """The settings of the search of trees: those of one objective on one engine."""
+    return [
         one
         for one in results
-        if one.found is not None and one.setting.engine == engine and one.setting.question in ("trees", "objective")
+        if (one.setting.engine, one.setting.objective, one.setting.added) == (engine, objective, None)
     ]
-    return max(searched, key=lambda one: next(iter(one.found.means.values())), default=None)
 
 
-def choose(complete: Sequence[Result], simple: Sequence[Setting], measure: Measure) -> Result:
+def choose(results: Sequence[Result], simple: Sequence[Setting], measure: Measure) -> Result:
     """The first of the `simple` settings that is within one standard error of the highest mean, else the highest mean.
 
     A setting that leaves the measure undefined on a query on which
     another defines it is not chosen, if there is any that does not.
     """
-    eligible = [one for one in complete if not one.setting.is_baseline]
+    eligible = [one for one in results if not one.setting.is_baseline]
     defined = np.sum([~np.isnan(one.found.values[measure]) for one in eligible], axis=1)
     eligible = [one for one, n in zip(eligible, defined, strict=True) if n == defined.max()]
     best = max(eligible, key=lambda one: one.found.means[measure])
@@ -551,18 +591,18 @@ def choose(complete: Sequence[Result], simple: Sequence[Setting], measure: Measu
     return best
 
 
-def single_models(complete: Sequence[Result], measures: Sequence[Measure]) -> list[Result]:
+def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
     """The models of each label alone, on the same trees."""
-    second = [one for one in complete if one.setting.question == "label" and one.setting.is_baseline]
-    second = [one for one in second if one.setting.added is None and set(one.setting.objective.sources) == set(measures[1].sources)]
-    if not second:
-        raise ValueError(
-            f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name "
-            "its column in sources=, and give more minutes"
-        )
-    of = second[0].setting
-    first = [one for one in complete if (one.setting.trees, one.setting.engine) == (of.trees, of.engine)]
-    return [next(one for one in first if one.setting.question in ("trees", "objective")), second[0]]
+    for second in results:
+        setting = second.setting
+        is_single = setting.question == "label" and setting.added is None and setting.is_baseline
+        if is_single and set(setting.objective.sources) == set(measures[1].sources):
+            same = [one for one in results if one.setting[2:] == setting._replace(is_baseline=False)[2:]]
+            return next(one for one in same if one.setting.question in ("objective", "trees")), second
+    raise ValueError(
+        f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
+        "column in sources=, and give more minutes"
+    )
 
 
 def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
@@ -570,7 +610,9 @@ def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
     found = first.found
     scores = weights[0] * first.found.scores + weights[1] * second.found.scores
     values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
-    objective = " + ".join(f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True))
+    objective = " + ".join(
+        f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
+    )
     setting = first.setting._replace(question="label", objective=objective, is_baseline=True)
     return Result(setting, replace(found, scores=scores, values=values, seconds=0.0))
 
@@ -583,71 +625,85 @@ def differences(one: Result, other: Result, measure: Measure) -> tuple[Floats, F
     return paired(one.found.values[measure], other.found.values[measure], one.found.queries.query_weight)
 
 
-def compare_results(results: Sequence[Result], chosen: Result, measures: Sequence[Measure]) -> Any:
-    """All comparisons, as `Tuned.comparison` describes them."""
+def compare_results(
+    results: Sequence[Result],
+    failed: Sequence[Failed],
+    chosen: Result,
+    searched: Sequence[Result],
+    measures: Sequence[Measure],
+) -> Any:
+    """All comparisons, as `Tuned.comparison` describes them; `searched` are the settings of the search of trees."""
     import pandas as pd
 
-    complete = [one for one in results if one.found is not None]
-    default = next((one for one in complete if one.setting.question == "default"), None)
-    engine = results[0].setting.engine
-    searched = [one for one in complete if one.setting.engine == engine and one.setting.question in ("trees", "objective")]
-    own = {one.setting.trees: one for one in reversed(searched) if one.setting.objective == searched[0].setting.objective}
-    best = best_trees(own.values(), engine)
-    n_chosen = sum(not one.setting.is_baseline for one in complete)
+    default = next((one for one in results if one.setting.question == "default"), None)
+    best = max(searched, key=lambda one: one.found.means[measures[0]], default=None)
+    of_trees = {one.setting.trees: one for one in searched}
 
-    # Each setting against what differs from it in one thing alone, and of how many it was the best.
+    # Each setting against one that differs from it in one thing, and of how many settings one of both was the best.
     pairs: list[tuple[str, Result, Result | None, int]] = []
-    for one in complete:
-        question, trees = one.setting.question, one.setting.trees
+    for one in results:
+        question = one.setting.question
         if question == "default":
             pairs.append((question, one, None, 1))
-        elif question == "trees":
-            pairs.append((question, one, own.get(0), 1))
-        elif question == "engine":
-            pairs.append((question, one, own.get(trees), 1))
-        elif one is own.get(0):
+        elif one is of_trees.get(0):  # the recommended objective on the engine's own trees
             pairs.append((question, one, default, 1))
+        elif question == "trees":
+            pairs.append((question, one, of_trees.get(0), 1))
+        elif question == "engine":
+            pairs.append((question, one, of_trees.get(one.setting.trees), 1))
         else:
-            pairs.append((question, one, best, len(own)))
-    with_labels = [one for one in complete if one.setting.question == "label" and one.setting.is_baseline]
-    for one in with_labels:
-        if one.setting.added is None and best is not None and one.setting.trees == best.setting.trees:
-            spread = [1 / np.std(each.found.scores) for each in (best, one)]
-            pairs.append(("label", blend(best, one, spread), best, len(own)))
-    pairs.append(("choice", chosen, None if chosen is default else default, n_chosen))
+            pairs.append((question, one, best, len(searched)))
+            if one.setting.is_baseline and one.setting.added is None and best is not None:
+                # The second label's model with an equal say, at no further training.
+                spread = [float(np.std(each.found.scores)) for each in (best, one)]
+                if min(spread) > 0:
+                    both = blend(best, one, [1 / of for of in spread])
+                    pairs.append((question, both, best, len(searched)))
+    eligible = sum(not one.setting.is_baseline for one in results)
+    pairs.append(("choice", chosen, None if chosen is default else default, eligible))
 
     # Tests, and one correction for all comparisons that the table could have held.
-    rows, tests, comparisons = [], [], 0
+    rows: list[dict[str, Any]] = []
+    tests: list[dict[str, Any]] = []
+    comparisons = 0
     for question, one, other, k in pairs:
         for measure in measures:
-            row = {"question": question, "candidate": one.setting.name, "baseline": "", "measure": repr(measure)}
-            row |= {"mean": one.found.means[measure], "rounds": one.found.rounds, "seconds": one.found.seconds}
+            row: dict[str, Any] = {
+                "question": question,
+                "candidate": one.setting.name,
+                "baseline": "",
+                "measure": repr(measure),
+            }
+            row |= {
+                "mean": one.found.means[measure],
+                "rounds": one.found.rounds,
+                "seconds": one.found.seconds,
+            }
+            rows.append(row)
             if other is not None:
                 x, weight = differences(one, other, measure)
-                low, high = interval(x, weight, LEVEL / k) if x.size else (-np.inf, np.inf)
-                row |= {"baseline": other.setting.name, "low": low, "high": high}
-                row["difference"] = weighted_mean(x, weight).mean if x.size else np.nan
-                row["p"] = two_sided_p(x, weight) if x.size else 1.0
+                low, high = interval(x, weight, LEVEL / k)
+                row |= {"baseline": other.setting.name, "difference": weighted_mean(x, weight).mean}
+                row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
                 tests.append(row)
                 comparisons += k
-            rows.append(row)
     unseen = np.ones(comparisons - len(tests))
     for row, p in zip(tests, holm([*(row["p"] for row in tests), *unseen]), strict=False):
-        row |= {HOLM: float(p), "mark": mark(row["difference"], p)}
-    for one in results:
-        if one.found is None:
-            rows.append({"question": one.setting.question, "candidate": one.setting.name, "error": one.error})
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    return frame.fillna({"mark": "", "error": "", "baseline": "", "measure": ""})
+        row |= {HOLM: float(p), "mark": mark(row["difference"], float(p))}
+    rows += [
+        {"question": one.setting.question, "candidate": one.setting.name, "error": one.error}
+        for one in failed
+    ]
+    texts = {"baseline": "", "measure": "", "mark": "", "error": ""}  # where a row has none
+    return pd.DataFrame([texts | row for row in rows], columns=COLUMNS)
 
 
-def notes_on(results: Sequence[Result], planned: Sequence[Setting]) -> tuple[str, ...]:
+def notes_on(results: Sequence[Result], failed: Sequence[Failed], planned: Sequence[Setting]) -> list[str]:
     """What the table does not show: rounds at the limit, settings that were not reached."""
     notes = []
-    limited = [one.setting.name for one in results if one.found is not None and one.found.rounds == one.found.limit]
-    if limited:
+    if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
         notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")
-    reached = [one.setting for one in results]
+    reached = [*(one.setting for one in results), *(one.setting for one in failed)]
     if missing := [one.name for one in planned if one not in reached]:
         notes.append(f"Not complete: {'; '.join(missing)}.")
-    return tuple(notes)
+    return notes

@@ -8,7 +8,7 @@
 # make test-large   the tests with Ray, Spark (which needs Java), MLflow and CatBoost, in an environment of their own
 # make test-bounds  the kernels with bounds checks, at list lengths and cutoffs next to multiples of a vector
 # make test-python PYTHON=python3.13  the core tests with another interpreter
-# make dist   wheels (pure; with machine code) and source archive, checked by twine   make clean  remove build outputs and environments
+# make dist   wheel and source archive, checked by twine   make clean  remove build outputs and environments
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
@@ -124,7 +124,6 @@ reproduce: .venv/developing
 dist: .venv/developing
 	rm -rf dist
 	$(BIN)/python -m build -q --no-isolation
-	$(BIN)/python tools/platform_wheel.py dist/*-none-any.whl
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:

@@ -18,8 +18,8 @@ from benchmarks.start import start
 from benchmarks.training import training
 from experiments.common.report import draw
 from experiments.common.script import at_least, note, run
-from lambdaboost._threads import threads as available
-from lambdaboost._threads import using
+from lambdaboost._jit import threads as available
+from lambdaboost._jit import using
 
 SECTIONS: dict[str, tuple[Callable[[Plan, int], Section], str]] = {
     "training": (training, "λ and μ inside trainings, against the engines' own objectives"),

@@ -14,7 +14,7 @@ from benchmarks.plan import Plan, Shape
 from benchmarks.section import Section
 from benchmarks.timing import Job, Timed, alternate
 from lambdaboost import MAP, NDCG, KendallTau, PairAccuracy, Pearson, Precision, Queries, Spearman
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.evaluation import AUC, BPref, Measure
 
 DOCUMENTS = (5, 10, 30, 100)  # of each list

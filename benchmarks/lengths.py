@@ -13,7 +13,7 @@ from benchmarks.section import Section
 from benchmarks.timing import Timed
 from benchmarks.training import gradient_inside
 from experiments.common.report import legend
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.evaluation.charts import COLOURS
 
 METHOD = """\

@@ -15,7 +15,7 @@ from benchmarks.child import measured
 from benchmarks.plan import Plan
 from benchmarks.section import Section
 from benchmarks.timing import Job, Timed, alternate
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.datasets import read_letor
 
 FEATURES = 136  # as in MSLR-WEB30K, with as many whole numbers and as many decimals
@@ -32,7 +32,7 @@ PEAK = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.datasets import read_letor
 
 def status(name):

@@ -24,7 +24,7 @@ from benchmarks.machine import this_machine
 from benchmarks.timing import alternate
 from experiments.common.report import table
 from lambdaboost import ERR, MAP, MRR, NDCG, BPref, Precision, Queries, Recall
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 
 REPETITIONS = 5
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of the grades in MSLR-WEB30K

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         report as report,
         trade_off as trade_off,
     )
+    from lambdaboost.explanation import explain as explain
     from lambdaboost.merging import merge as merge
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
@@ -54,6 +55,7 @@ HOLDERS = {
     "attach": "engine_data",
     "compare": "evaluation",
     "cross_validate": "tuning",
+    "explain": "explanation",
     "export": "serving",
     "load": "saving",
     "merge": "merging",

@@ -33,24 +33,57 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
     try:
         with opener(path, "rb") as file:
             yield file
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:  # of another file, or of its folder
+            raise
         raise ValueError(f"{path} is damaged: {error}; fetch or compress it again") from None
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file next to `path` that replaces it once it is complete and on disk; removed on failure."""
-    name = path.with_name(f".{secrets.token_hex(8)}")  # short: names may be as long as the file system allows
+    """Open a temporary file that replaces `path` once it is complete and on disk; removed on failure."""
+    with replacing_all(path) as (file,):
+        yield file
+
+
+@contextmanager
+def replacing_all(*paths: Path) -> Iterator[list[IO[bytes]]]:
+    """Open a temporary file for each path; all replace their paths once all are complete and on disk, or none does.
+
+    A path that is a link stays one, and the file that it names is replaced; a file that is replaced keeps its mode.
+    """
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    # Next to their targets; short, for names may be as long as the file system allows.
+    temporary = [target.with_name(f".{secrets.token_hex(8)}") for target in targets]
+    modes = [stat.S_IMODE(os.stat(target).st_mode) if target.exists() else None for target in targets]
     try:
-        with open(name, "xb") as file:
-            yield file
-        _sync(name)
-        os.replace(name, path)
+        with contextlib.ExitStack() as opened:
+            files: list[IO[bytes]] = []
+            for name, mode in zip(temporary, modes, strict=True):
+                files.append(opened.enter_context(open(name, "xb")))
+                if mode is not None:  # before there is anything to read
+                    os.chmod(name, mode | stat.S_IRUSR | stat.S_IWUSR)
+            yield files
+        for name, mode in zip(temporary, modes, strict=True):
+            _sync(name)
+            if mode is not None:
+                os.chmod(name, mode)
+        try:
+            for name, target in zip(temporary, targets, strict=True):
+                os.replace(name, target)
+        except KeyboardInterrupt:
+            # Not between two files that belong together.
+            for name, target in zip(temporary, targets, strict=True):
+                if name.exists():
+                    os.replace(name, target)
+            raise
     except BaseException:
-        name.unlink(missing_ok=True)
+        for name in temporary:
+            name.unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError):  # a file system or Windows, where folders cannot be synced
-        _sync(path.parent)
+    for folder in {target.parent for target in targets}:
+        with contextlib.suppress(OSError):  # a file system or Windows, where folders cannot be synced
+            _sync(folder)
 
 
 def _sync(path: Path) -> None:
@@ -64,7 +97,7 @@ def _sync(path: Path) -> None:
 
 def check_place(name: str, path: Path) -> None:
     """Raise if no file can be written to `path`, before any computation; `name` is the argument."""
-    folder = path.parent
+    folder = Path(os.path.realpath(path)).parent  # of the file that a link names
     if not folder.is_dir():
         raise ValueError(f"{name} {path}: folder {folder} does not exist; create it first")
     try:

@@ -1,156 +1,157 @@
-"""The cache of compiled kernels: one folder for each state of their sources.
+"""The cache of compiled kernels: one file for each compiled version of a function.
 
-Numba's own cache checks only the file of each kernel, so it would load a kernel into which an older version of another
-file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here a
-folder is named after a digest of all files with kernels, and searched for when the first kernel runs.
+Numba's own cache checks the file of a kernel only, so it would load a kernel into which an older version of another
+file was inlined; it fails for good where its index is damaged; and where two processes write at once, its index may
+point at another version's code. Here:
 
-A platform wheel carries machine code for a level of processors (`shipped_target`): it is read where interpreter, Numba
-and sources are the same and the processor has that level's features. With it the first gradient takes .3 s; without it
-kernels are compiled, 2.6 s, which a cache cannot spare a new installation.
+- a folder is named after a digest of all files with kernels, taken when this module is imported, and nothing is kept
+  once these files have another: code never has the name of sources that it was not compiled from;
+- a file holds one version and is written in one step, and its signature is compared with the one asked for;
+- a file that cannot be read, for whatever reason, counts as missing: the function is compiled again;
+- nothing is kept that the digest does not cover: functions and types that are defined outside the package.
+
+Numba has no public way to keep a compiled function. What is private to it stands in `keep` and `KernelCache`, and
+`tests/test_kernel_cache.py` fails where a later Numba changes it. Without it kernels are compiled in each process.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import os
+import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
-import llvmlite.binding
 import numba
-from numba import config
-from numba.core.caching import IndexDataCacheFile, NullCache
-from numba.core.compiler import CompileResult
-from numba.misc.appdirs import AppDirs
-
-from lambdaboost._inlined import UNOPTIMIZED, rebuild_inlined
+import numpy as np
+from numba import config, types
 
 PACKAGE = Path(__file__).parent
 # All files with kernels.
-SOURCES = ("_inlined.py", "_jit.py", "datasets/kernels/*.py", "evaluation/*.py", "objectives/**/*.py")
-SHIPPED = PACKAGE / "_compiled"  # of a platform wheel, with `TARGET` next to its folders
-TARGET = "target.json"
-Target = tuple[str, str, str]  # LLVM's triple, processor and features
+SOURCES = ("_jit.py", "_kernel_cache.py", "datasets/kernels/*.py", "evaluation/*.py", "objectives/**/*.py")
+CHECKSUM = 32  # bytes of it, at the head of a file
 
 
-class KernelCache(NullCache):
-    """The compiled versions of one function, in Numba's index and data files."""
+def keep(dispatcher: Any) -> None:
+    """Keep the compiled versions of a function of the package; nothing is kept of other functions."""
+    function = dispatcher.py_func
+    # What a function closes over is not in its file.
+    if Path(function.__code__.co_filename).is_relative_to(PACKAGE) and function.__closure__ is None:
+        dispatcher._cache = KernelCache(function)
 
-    def __init__(self, py_func: Any) -> None:
-        self._name = py_func.__qualname__.replace("<", "").replace(">", "")
-        self._line = py_func.__code__.co_firstlineno
-        self._source = Path(py_func.__code__.co_filename)
-        self._closed_over = py_func.__closure__ is not None  # values that the file does not show
 
-    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The compiled function, or None if no folder has it."""
-        if not self._can_be_kept():
-            return None
+class KernelCache:
+    """The compiled versions of one function, as Numba's dispatchers load and save them."""
+
+    cache_path = None  # which the statistics of a dispatcher report
+
+    def __init__(self, function: Any) -> None:
+        module = function.__module__.removeprefix("lambdaboost.")
+        self._name = f"{module}.{function.__name__}-{function.__code__.co_firstlineno}"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled function, or None where no folder has it."""
         target_context.refresh()
-        for folder, target in _folders_to_read(target_context.codegen().magic_tuple()):
+        name = self._file_name(signature, target_context.codegen())
+        for folder in _folders() if _is_covered(signature) else ():
             try:
-                found = self._files(folder).load((sig, target))
-            except OSError:  # it may not be read
+                data = (folder / name).read_bytes()
+                if hashlib.sha256(data[CHECKSUM:]).digest() == data[:CHECKSUM]:
+                    result, parts = pickle.loads(data[CHECKSUM:])
+                    compiled = result._rebuild(target_context, *parts)
+                    if compiled.signature.args == tuple(signature):
+                        return compiled
+            except Exception:  # missing, or damaged in one of many ways
                 continue
-            if found is not None:
-                rebuild = rebuild_inlined if found[0][1] == UNOPTIMIZED else CompileResult._rebuild
-                return rebuild(target_context, *found)
         return None
 
-    def save_overload(self, sig: Any, data: CompileResult) -> None:
-        """Save a compiled function; a full disk is ignored, since the function itself is available."""
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Save a compiled function; where that fails, as on a full disk, the next process compiles it again."""
         folder = folder_to_write()
-        if folder is None or not self._can_be_kept() or data.library.has_dynamic_globals:
+        if folder is None or not _is_covered(signature) or compiled.library.has_dynamic_globals:
             return
+        unfinished = None
         try:
-            self._files(folder, create=True).save((sig, data.codegen.magic_tuple()), data._reduce())
-        except OSError:
-            folder_to_write.cache_clear()
+            if _digest() != _STAMP:
+                return
+            data = pickle.dumps((type(compiled), compiled._reduce()))
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                unfinished = Path(file.name)
+                file.write(hashlib.sha256(data).digest() + data)
+            unfinished.replace(folder / self._file_name(signature, compiled.codegen))
+        except Exception:
+            folder_to_write.cache_clear()  # it may have been removed
+            if unfinished is not None:
+                unfinished.unlink(missing_ok=True)
 
-    def _can_be_kept(self) -> bool:
-        """Whether the function stands in a file, not in a notebook's cell or in another function."""
-        return self._source.is_file() and not self._closed_over
+    def flush(self) -> None:
+        """Nothing is held in memory."""
 
-    def _files(self, folder: Path, create: bool = False) -> IndexDataCacheFile:
-        if self._source.is_relative_to(PACKAGE):
-            # Relative to the package, so that a moved installation keeps its kernels; `folder` names their sources.
-            folder, stamp = folder / self._source.parent.relative_to(PACKAGE), ""
-        else:
-            folder = folder / hashlib.sha256(str(self._source.parent).encode()).hexdigest()[:16]
-            stamp = hashlib.sha256(self._source.read_bytes()).hexdigest()
-        if create:
-            folder.mkdir(parents=True, exist_ok=True)
-        return IndexDataCacheFile(str(folder), f"{self._source.stem}.{self._name}-{self._line}", stamp)
+    def _file_name(self, signature: Any, codegen: Any) -> str:
+        version = f"{signature} {codegen.magic_tuple()}"  # the types, and the processor
+        return f"{self._name}-{hashlib.sha256(version.encode()).hexdigest()[:16]}.kernel"
 
 
-def _folders_to_read(target: Target) -> Iterator[tuple[Path, Target]]:
-    """The folders that may have kernels of this state of the sources, and for which processor."""
-    name = _folder_name()
-    if name is not None:
-        yield from ((root / name, target) for root in _roots())
-        if (shipped := shipped_target()) is not None:
-            yield SHIPPED / name, shipped
+def _is_covered(kinds: Any) -> bool:
+    """Whether types are Numba's own, or tuples that the package defines, all the way down."""
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            named = getattr(kind, "instance_class", None)
+            if named is not None and not named.__module__.startswith("lambdaboost."):
+                return False
+            if not _is_covered(kind.types):
+                return False
+        elif isinstance(kind, types.Callable) or not type(kind).__module__.startswith("numba."):
+            return False
+    return True
+
+
+def _digest() -> str | None:
+    """A digest of libraries and sources; None where the sources are not files, as in a zip archive."""
+    sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
+    digest = hashlib.sha256(f"{llvmlite.__version__} {np.__version__}\n".encode())
+    for path in sources:
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16] if sources else None
+
+
+_STAMP = _digest()
+_CHECKED = "checked-" if config.BOUNDSCHECK else ""
+_PREFIX = f"kernels-{_CHECKED}{sys.implementation.cache_tag}-numba{numba.__version__}-"
 
 
 @cache
-def shipped_target() -> Target | None:
-    """LLVM's names of the processors of a platform wheel, if this one is among them."""
-    try:
-        target = json.loads((SHIPPED / TARGET).read_text(encoding="utf-8"))
-    except OSError:
-        return None
-    here = llvmlite.binding.get_host_cpu_features()
-    fits = target["triple"] == llvmlite.binding.get_process_triple() and all(map(here.get, target["needs"]))
-    return (target["triple"], target["cpu"], target["features"]) if fits else None
+def _folders() -> list[Path]:
+    """Where kernels of these sources may stand, the first choice first."""
+    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[
+        :8
+    ]  # installations leave each other's alone
+    if config.CACHE_DIR:
+        roots = [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+        # Without a home directory the path would begin with a literal ~.
+        roots = [PACKAGE / "__pycache__", *([user / "lambdaboost" / installed] if user.is_absolute() else [])]
+    return [root / f"{_PREFIX}{_STAMP}" for root in roots] if _STAMP else []
 
 
 @cache
 def folder_to_write() -> Path | None:
-    """The first folder that can be written, made if necessary, without those of earlier sources; None without any."""
-    name = _folder_name()
-    for root in _roots() if name is not None else ():
-        folder = root / str(name)
+    """The first folder that can be written, made if necessary, without those of other sources; None without any."""
+    for folder in _folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except OSError:
             continue
-        for other in root.glob(f"{_prefix()}*"):
+        for other in folder.parent.glob(f"{_PREFIX}*"):
             if other != folder:
                 shutil.rmtree(other, ignore_errors=True)
         return folder
     return None
-
-
-def _roots() -> list[Path]:
-    # Two installations must not remove each other's kernels.
-    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:8]
-    if config.CACHE_DIR:
-        return [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
-    user = Path(AppDirs(appname="lambdaboost", appauthor=False).user_cache_dir)
-    # Without a home directory the user's path would begin with a literal ~.
-    return [PACKAGE / "__pycache__", *([user / installed] if user.is_absolute() else [])]
-
-
-@cache
-def _folder_name() -> str | None:
-    """A name for interpreter, Numba and sources; None if the sources are not files, as in a zip archive."""
-    sources = sorted(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
-    if not sources:
-        return None
-    digest = hashlib.sha256(f"{llvmlite.__version__}\n".encode())
-    for path in sources:
-        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode())
-        digest.update(path.read_bytes())
-    return f"{_prefix()}{digest.hexdigest()[:16]}"
-
-
-def _prefix() -> str:
-    python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-    return f"kernels-{'checked-' if config.BOUNDSCHECK else ''}{python}-numba{numba.__version__}-"

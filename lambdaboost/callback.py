@@ -2,10 +2,11 @@
 
 Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
 
-    Booster.update ──> Objective.__call__ ──> call_objective ──> Objective.gradient
-                                                  ├─ queries_of: the Queries of the data set, made once
-                                                  ├─ round: the booster's own count of iterations
-                                                  └─ traps, before the first step of this objective on these queries
+    Booster.update ──> Objective.__call__, which is call_objective
+                           ├─ known_data: the Queries of the data set, made once, and what is bound to them
+                           ├─ round_of: the booster's own count of iterations
+                           ├─ Bound.gradient: λ and μ of the round
+                           └─ traps, before the first step of this objective on these queries
 """
 
 from __future__ import annotations
@@ -22,61 +23,93 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost import _lightgbm, _xgboost
-from lambdaboost._team import team_of
-from lambdaboost._threads import UNSET, Threads, using
+from lambdaboost._jit import in_use, using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
     is_lightgbm,
     is_xgboost,
+    known_arrays,
+    known_data,
     queries_of,
-    queries_of_arrays,
 )
-from lambdaboost.traps import Case, internals_of, refuse_traps, warn_of_traps
+from lambdaboost.engines import engine_of, lightgbm, xgboost
+from lambdaboost.traps import Case, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
-BOOSTER_METHODS = (_lightgbm.BOOSTER_METHOD, _xgboost.BOOSTER_METHOD)
+BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
-SECOND = "-lambdaboost"  # of a name that an engine's own metric has
+RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_objective(
     objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
 ) -> Gradient:
-    """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
+    """Gradient and hessian, called as the engines do.
+
+    ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
+    call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the calling
+    `Booster.update`, however often it asks; 0 outside of one.
+
+    Raises
+    ------
+    ValueError
+        As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
+
+    """
+    if hasattr(y_pred, "get_label"):
+        scores, data, known = y_true, y_pred, known_data(y_pred)
+    else:
+        scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
     booster = calling_booster("update")
-    state = None if booster is None else booster_state(booster)
-    with using(*threads_of(state)):
-        if hasattr(y_pred, "get_label"):
-            scores, data = y_true, y_pred
-            q = queries_of(data)
-        else:
-            scores, data = y_pred, None
-            q = queries_of_arrays(y_true, weight, group)
-        iteration = 0 if state is None else state.round_of(booster)
-        derivatives: Gradient
-        if state is not None and state.is_checked(objective, q):
-            derivatives = objective.gradient(scores, q, iteration)
-            return derivatives
-        check_sources(objective, q, remedy=attaching(data))
-        objective.check_training(q)
-        derivatives = objective.gradient(scores, q, iteration)
-        if state is None:
-            return derivatives
-        hessian_sum = float(derivatives[1].sum(dtype=np.float64))
-        engine = internals_of(booster)
-        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
-        refuse_traps(case)
-        # Once, though weights may change in every round.
-        warned = any(one == objective for one, _ in state.checked)
-        if not warned:
-            warn_of_traps(case)
-        if not state.checked and engine is _lightgbm:
-            _lightgbm.restart_dart(booster)
-        state.mark_checked(objective, q)
+    if booster is None:
+        return _bind(objective, data, known.queries).gradient(scores)
+    state = _states.get(booster) or booster_state(booster)
+    token = in_use.set(state.threads)
+    try:
+        iteration = state.round_of(booster)
+        # Bound in an earlier round of this training, to these labels, weights and positions.
+        for known_objective, bound in known.bound.get(state, ()):
+            if known_objective is objective or known_objective == objective:
+                derivatives: Gradient = bound.gradient(scores, iteration)
+                return derivatives
+        bound = _bind(objective, data, known.queries)
+        derivatives = bound.gradient(scores, iteration)
+        _look_for_traps(state, booster, objective, data, known.queries, iteration, derivatives)
+        known.bound.setdefault(state, []).append((objective, bound))
         return derivatives
+    finally:
+        in_use.reset(token)
+
+
+def _bind(objective: Any, data: Any, q: Queries) -> Any:
+    """Bind an objective to the queries of a data set, if an engine can train it on them."""
+    check_sources(objective, q, remedy=attaching(data))
+    objective.check_training(q)
+    return objective.on(q)
+
+
+def _look_for_traps(
+    state: BoosterState,
+    booster: Any,
+    objective: Any,
+    data: Any,
+    q: Queries,
+    iteration: int,
+    derivatives: Gradient,
+) -> None:
+    """Refuse or warn of what ruins a training, at the first gradient of an objective on these queries."""
+    hessian_sum = float(derivatives[1].sum(dtype=np.float64))
+    engine: Any = engine_of(booster)
+    case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
+    refuse_traps(case)
+    # Once, though weights may change in every round.
+    if objective not in state.objectives:
+        warn_of_traps(case)
+    if not state.objectives and engine is lightgbm:
+        lightgbm.restart_dart(booster)
+    state.objectives.append(objective)
 
 
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
@@ -86,10 +119,10 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(*threads_of(None if booster is None else booster_state(booster))):
+    with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
-            q = queries_of_arrays(y_true, weight, group)
+            q = known_arrays(y_true, weight, group).queries
             check_sources(measure, q, remedy=attaching(None))
             return unique_name(booster, measure.name), measure.mean(y_pred, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
@@ -118,7 +151,7 @@ def xgboost_name(measure: Any) -> str:
 def unique_name(booster: Any, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     taken = booster is not None and name in booster_state(booster).own_metrics
-    return f"{name}{SECOND}" if taken else name
+    return f"{name}{RENAMED}" if taken else name
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
@@ -173,37 +206,26 @@ def columns_of(estimator: Any) -> Columns:
 
 
 class BoosterState:
-    """A booster during training: how it counts rounds, its threads, and which objectives were checked."""
+    """A booster during training: how it counts rounds, its threads, and its objectives."""
 
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
-        engine = internals_of(booster)
+        engine: Any = engine_of(booster)
         self.round_of = engine.round_of
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        number = given if given > 0 else None
-        self.threads = Threads(number, team_of(engine.library(), number))
-        self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
+        # Those that were set outside of the training, where its parameters set none.
+        self.threads = given if given > 0 else in_use.get()
+        self.objectives: list[Any] = []  # of which traps were warned
 
     @cached_property
     def own_metrics(self) -> Sequence[str]:
         """The names of the engine's own metrics, which it evaluates before others."""
-        booster = self.booster()
-        return tuple(internals_of(booster).own_metrics(booster))
-
-    def mark_checked(self, objective: Any, q: Queries) -> None:
-        """Record that an objective was checked on these queries; only the latest are kept for each objective."""
-        self.checked = [(one, queries) for one, queries in self.checked if one != objective]
-        self.checked.append((objective, weakref.ref(q)))
-
-    def is_checked(self, objective: Any, q: Queries) -> bool:
-        """Whether this objective, or an equal one, was checked on these queries."""
-        for one, queries in self.checked:  # noqa: SIM110  # a generator is a call more in every round
-            if queries() is q and (one is objective or one == objective):
-                return True
-        return False
+        booster: Any = self.booster()
+        engine: Any = engine_of(booster)
+        return tuple(engine.own_metrics(booster))
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()
@@ -215,11 +237,6 @@ def booster_state(booster: Any) -> BoosterState:
     if state is None:
         state = _states[booster] = BoosterState(booster)
     return state
-
-
-def threads_of(state: BoosterState | None) -> Threads:
-    """The threads of a booster; those that were set outside of a training without one."""
-    return UNSET if state is None else state.threads
 
 
 def calling_booster(method: str = "") -> Any:

@@ -22,17 +22,18 @@ from urllib.parse import urlparse
 
 import numpy as np
 
-from lambdaboost import _lightgbm
 from lambdaboost._checks import check_whole, error_context
-from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Collection, Columns
 from lambdaboost.datasets.queries import check_distinct
+from lambdaboost.engines import ENGINES, lightgbm
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.parsing import read_objective
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_min_leaf_size
 
 __all__ = ["train"]
@@ -117,7 +118,7 @@ def train(
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
     params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
-    params = with_min_leaf_size(params, engine, checked, documents)
+    params = with_min_leaf_size(params, ENGINES[engine], checked, documents)
     settings = (checked, params, rounds, measure if held_out else None, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
@@ -128,7 +129,7 @@ def train(
             calls[worker] = client.submit(_train_on_worker, *given, workers=[worker], pure=False)
         finish(client, calls)
         model = client.gather(calls[workers[0]])
-    return engine_named(engine).read(_lightgbm.alone(model) if engine == "lightgbm" else model)
+    return ENGINES[engine].read(lightgbm.alone(model) if engine == "lightgbm" else model)
 
 
 def _read_objective(objective: Objective | str) -> Any:
@@ -266,7 +267,7 @@ def _join(engine: str, network: Any) -> Iterator[dict[str, Any]]:
     machines, kept = network
     port = _port_of(kept)
     kept.close()
-    with _lightgbm.network(machines, port):
+    with lightgbm.network(machines, port):
         yield {"num_machines": len(machines), "machines": None}
 
 
@@ -276,17 +277,17 @@ def _train_on_worker(
     """Train on the queries of this worker; the file of the booster, which is the same on all workers."""
     from distributed import get_worker
 
-    stock, data, errors = engine_named(engine), Collection.concat(parts), list[Exception]()
+    data, errors = Collection.concat(parts), list[Exception]()
     threads = "nthread" if engine == "xgboost" else "num_threads"
     with _join(engine, network) as own:
         params = {**params, **own, threads: int(get_worker().state.nthreads)}
-        train, valid = stock.dataset(data, named=True), None
+        train, valid = make_dataset(engine, data, named=True), None
         if held_out:
-            valid = stock.dataset(Collection.concat(held_out), train, named=True)
-        booster = stock.boost(_catch_errors(objective, errors), params, rounds, train, valid, *stop)
+            valid = make_dataset(engine, Collection.concat(held_out), train, named=True)
+        booster = boost(engine, _catch_errors(objective, errors), params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
-    return bytes(stock.write(booster, ""))
+    return ENGINES[engine].write(booster, "")
 
 
 def _catch_errors(objective: Objective, errors: list[Exception]) -> Callable[..., Any]:

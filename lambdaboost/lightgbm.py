@@ -1,4 +1,4 @@
-"""LightGBM: the scikit-learn ranker `LambdaRanker`, and what the library itself needs of a training and a booster.
+"""LightGBM: the scikit-learn ranker `LambdaRanker`.
 
 >>> from lambdaboost import LambdaRank
 >>> from lambdaboost.datasets import web_search_log
@@ -17,40 +17,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lambdaboost import _lightgbm
 from lambdaboost._installed import package
-from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import QUERY
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import rows_in
+from lambdaboost.engines import lightgbm as engine
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
     OWN_PARAMS,
-    OnRound,
     Ranker,
     RowFields,
-    attach_queries,
     read_metrics,
 )
 from lambdaboost.saving import booster_of
+from lambdaboost.training import attach_queries
 from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
 __all__ = ["LambdaRanker"]
-
-PARAMETERS = _lightgbm.parameter_names()
-# Those for which `tune` and the command line have their own arguments.
-SET_ELSEWHERE = {
-    name
-    for main in ("objective", "metric", "num_iterations", "early_stopping_round", "seed")
-    for name in _lightgbm.aliases()[main]
-}
-UNNAMED = "Column_{}"  # its names of features that were given none
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -83,7 +70,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     """
 
-    _engine = "lightgbm"
+    _engine = engine
     _eval_arguments = RowFields(
         "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
     )
@@ -122,7 +109,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         eval_sample_weight: Sequence[Any] | None = None,
         eval_init_score: Sequence[Any] | None = None,
         eval_metric: Any = None,
-        eval_at: Any = (1, 2, 3, 4, 5),
+        eval_at: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         callbacks: Sequence[Any] | None = None,
@@ -153,11 +140,13 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             The same fields for the validation sets, one item per set. A set that is the training's own X and y, with
             no other field, is the training data with all of theirs.
         eval_metric : measure, callable, str or list of them, optional
-            Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
-            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
-            the first one, unless the parameter ``first_metric_only=False`` is given.
-        eval_at : sequence of int
-            Cutoffs of the default measures, and of LightGBM's own metrics.
+            Measures or their names, such as ``CNDCG(k=3)`` or ``"ndcg@5"``; LightGBM's own metrics as
+            ``"lightgbm:ndcg"``, in which a query without a relevant document counts 1, not 0, or by the parameter
+            ``metric=``; callables ``(y_true, y_pred[, weight[, group]])``. By default NDCG at each of `eval_at`. Early
+            stopping uses the first one, unless the parameter ``first_metric_only=False`` is given.
+        eval_at : sequence of int, optional
+            Cutoffs of the default measures, by default 1 to 5, of ``eval_metric="ndcg"`` or ``"map"``, and of
+            LightGBM's own metrics.
         init_score, eval_names, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
             As in `lightgbm.LGBMRanker`.
 
@@ -180,17 +169,20 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         objective, training, valid = self._prepare_fit(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
-        self._objective, self._eval_at = objective, np.atleast_1d(eval_at).tolist()
+        cutoffs = np.atleast_1d((1, 2, 3, 4, 5) if eval_at is None else eval_at).tolist()
+        self._objective, self._eval_at = objective, cutoffs
         params = self._process_params("fit")
-        params["objective"] = _objective_param(objective)
-        feval, order = self._measures(params, eval_metric)
+        called = objective.name if isinstance(objective, NativeObjective) else objective
+        params["objective"] = called
+        feval, order = self._measures(params, eval_metric, eval_at is not None)
         for one in valid:
             one.check_readers(feval or (), "eval_", self.n_jobs)
-        params = with_min_leaf_size(params, "lightgbm", objective, q.n_documents)
+        params = with_min_leaf_size(params, engine, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _make_dataset(training.features, q, training.init_score, **named)
-        first_only = _lightgbm.is_true(params.get("first_metric_only", True))
-        if first_only and _lightgbm.given(params, "early_stopping_round") is not None:
+        named["init_score"] = training.init_score
+        data = attach_queries(engine.dataset(training.features, q, **named), q)
+        first_only = engine.is_true(params.get("first_metric_only", True))
+        if first_only and engine.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
         stops = map(_stop_by_first_metric, callbacks or ()) if first_only else callbacks or ()
         history: dict[str, Any] = {}
@@ -201,13 +193,18 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             valid_sets=[
                 data
                 if one is training
-                else _make_dataset(one.features, one.queries, one.init_score, reference=data, **named)
+                else attach_queries(
+                    engine.dataset(
+                        one.features, one.queries, reference=data, **named | {"init_score": one.init_score}
+                    ),
+                    one.queries,
+                )
                 for one in valid
             ],
             valid_names=eval_names,
             feval=feval,
             init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
-            callbacks=[*_prevent_reset(objective), *order, *stops, lgb.record_evaluation(history)],
+            callbacks=[*engine.prevent_reset(called), *order, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
         self._n_features_in = n_features
@@ -224,29 +221,26 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         return params | ({"objective": "None"} if stage == "predict" else {})
 
     def _measures(
-        self, params: dict[str, Any], eval_metric: Any
+        self, params: dict[str, Any], eval_metric: Any, has_cutoffs: bool
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
-        named = params.pop("metric")  # "ndcg", unless it was given
-        given = [] if _lightgbm.given(self.get_params(), "metric") is None else named
+        cutoffs = np.atleast_1d(params["eval_at"]).tolist()
         requested: list[Any] = []
-        for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
-            requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
+        for metric in eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]:
+            cut = has_cutoffs and metric in ("ndcg", "map")
+            requested += [f"{metric}@{k}" for k in cutoffs] if cut else [metric]
+        requested = read_metrics("eval_metric", [one for one in requested if one is not None], engine)
+        # The parameter is LightGBM's, and so are the names that it knows; "ndcg" unless it was given.
+        named = params.pop("metric")
+        if engine.given(self.get_params(), "metric") is not None:
+            for metric in named if isinstance(named, list | tuple) else [named]:
+                own = isinstance(metric, str) and engine.is_metric(metric)
+                requested += [metric] if own else read_metrics("metric", metric, engine)
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
-            return [NDCG(k=k) for k in np.atleast_1d(params["eval_at"]).tolist()], []
+            return [NDCG(k=k) for k in cutoffs], []
         feval = [_as_feval(metric) for metric in requested if callable(metric)]
         return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
-
-
-def _make_dataset(features: Any, q: Queries, init_score: Any = None, **more: Any) -> Any:
-    """The data set of documents; `more` are further arguments of `lightgbm.Dataset`."""
-    # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
-    own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
-    data = lgb.Dataset(
-        features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=init_score, **own, **more
-    )
-    return attach_queries(data, q)
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
@@ -262,7 +256,7 @@ def _sort_own_last(env: Any) -> None:
 
     Early stopping then uses the first of the others.
     """
-    own = _lightgbm.own_metrics(env.model)
+    own = engine.own_metrics(env.model)
     env.evaluation_result_list.sort(key=lambda result: result[1] in own)
 
 
@@ -277,17 +271,6 @@ def _stop_by_first_metric(callback: Any) -> Any:
     return callback
 
 
-def _prevent_reset(objective: Any) -> list[Any]:
-    """A callback with which LightGBM draws as for its own objectives: see `note_objective`."""
-
-    def note(env: Any) -> None:
-        if env.iteration == env.begin_iteration:
-            _lightgbm.note_objective(env.model)
-
-    note.before_iteration = True  # type: ignore[attr-defined]
-    return [] if isinstance(objective, NativeObjective) else [note]
-
-
 def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
     """The validation sets, from ``eval_set=`` or from ``eval_X=`` and ``eval_y=``."""
     if eval_X is None and eval_y is None:
@@ -298,83 +281,3 @@ def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
     if eval_X is None or eval_y is None or len(rows) != len(grades):
         raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
     return list(zip(rows, grades, strict=True))
-
-
-# What `tune`, the command line and saved models need.
-
-
-def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
-    """The data set of a collection, `named` with its names; validation data are binned as the data set `reference`."""
-    features, names = collection.table(UNNAMED), list(collection.feature_names or ()) if named else None
-    if names and hasattr(features, "columns"):  # by which LightGBM knows the categories
-        features.columns = names
-    return _make_dataset(features, collection.queries, reference=reference, feature_name=names or "auto")
-
-
-def boost(
-    objective: Any,
-    params: Mapping[str, Any],
-    rounds: int,
-    data: Any,
-    valid: Any = None,
-    measure: Measure | None = None,
-    early_stopping: int | None = None,
-    on_round: OnRound | None = None,
-) -> Any:
-    """The booster of `lightgbm.train`, without output; after early stopping it ends at its best round.
-
-    `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
-    True the training ends with this round.
-    """
-
-    def each(env: Any) -> None:
-        results = env.evaluation_result_list
-        if on_round is not None and on_round(results[0][2] if results else None):
-            raise lgb.callback.EarlyStopException(env.iteration, results)
-
-    callbacks: list[Any] = [*_prevent_reset(objective), each]
-    if early_stopping is not None:
-        callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
-    settings = with_min_leaf_size({"verbosity": -1, **params}, "lightgbm", objective, rows_in(data) or 0)
-    if not _lightgbm.is_constructed(data):  # which a training with smaller leaves may use later
-        settings = {"feature_pre_filter": False} | settings
-    settings |= {"objective": _objective_param(objective), "metric": "None"}
-    evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
-    return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
-
-
-def _objective_param(objective: Any) -> Any:
-    return objective.name if isinstance(objective, NativeObjective) else objective
-
-
-def n_rounds(booster: Any) -> int:
-    """The number of rounds of a booster that is saved: up to the best one."""
-    return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
-
-
-def scores(booster: Any, X: Any, rounds: int | None = None) -> NDArray[np.floating]:
-    """The predictions after `rounds`, by default all that it predicts with, shape (n_documents,)."""
-    return np.asarray(booster.predict(X, num_iteration=rounds))
-
-
-def write(booster: Any, suffix: str) -> bytes:
-    """The bytes of the booster's file, up to its best round."""
-    return bytes(booster.model_to_string().encode())
-
-
-def read(content: bytes) -> Any:
-    """Load a booster from the bytes of its file."""
-    return lgb.Booster(model_str=content.decode(errors="replace"))
-
-
-def feature_names(booster: Any) -> tuple[str, ...]:
-    """Names of the features; those of `UNNAMED` if they were given none."""
-    return tuple(booster.feature_name())
-
-
-def categories(booster: Any) -> dict[str, list[Any]]:
-    """The values of each categorical feature that the booster itself stores."""
-    values = booster.pandas_categorical or []
-    ranges = zip(booster.feature_name(), _lightgbm.feature_infos(booster), strict=False)
-    named = [name for name, info in ranges if info != "none" and not info.startswith("[")]
-    return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number
-from lambdaboost._installed import engine_named, engine_of, package
+from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
+from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.saving import booster_in_use
 
 Categories = Mapping[
@@ -99,15 +100,14 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     """
     models, factors = _check_arguments(models, weights)
     boosters = [booster_in_use(model) for model in models]
-    engine = str(engine_of(boosters[0]))
-    stock = engine_named(engine)
+    stock: Any = engine_of(boosters[0])
     # Rankers know the values of their categories, boosters those that their engine stores.
     fitted = [getattr(model, "_fitted", None) for model in models]
     categories = [
         (columns and columns.categories) or stock.categories(booster)
         for columns, booster in zip(fitted, boosters, strict=True)
     ]
-    booster = MERGES[engine](boosters, factors, categories)
+    booster = MERGES[stock.NAME](boosters, factors, categories)
     if fitted[0] is None:
         return booster
     # A copy of the first ranker with the merged booster, and nothing that its own training left behind.
@@ -366,7 +366,7 @@ def _merge_xgboost(
     learners = [json.loads(bytes(_up_to_best(booster).save_raw("json"))) for booster in boosters]
     gbtrees = [_gbtree_of(content["learner"], at) for at, content in enumerate(learners)]
     _refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of in gbtrees])
-    names = [engine_named("xgboost").feature_names(booster) for booster in boosters]
+    names = [ENGINES["xgboost"].feature_names(booster) for booster in boosters]
     kinds = [
         content["learner"]["feature_types"] or ["float"] * len(own)
         for content, own in zip(learners, names, strict=True)

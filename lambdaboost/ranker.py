@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,25 +12,25 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import engine_named, package
-from lambdaboost._threads import using
+from lambdaboost._installed import package
+from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.categories import categorical_frame
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
-from lambdaboost.engine_data import attach
+from lambdaboost.engines.base import Engine
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.objective import Objective, check_objective
+from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN_PARAMS = ("query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
-OnRound = Callable[[float | None], bool | None]
 
 
 class RowFields(NamedTuple):
@@ -78,7 +78,7 @@ class Ranker:
     `_eval_arguments` are the arguments of `fit` with the `RowFields` of each validation set.
     """
 
-    _engine: str
+    _engine: Engine
     _eval_arguments: RowFields
     objective: Any
     query: str
@@ -127,13 +127,13 @@ class Ranker:
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """Check the names of the parameters and the objective; return the objective."""
-        known = engine_named(self._engine).PARAMETERS.union(type(self)().get_params())  # type: ignore[attr-defined]
+        known = self._engine.parameter_names().union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
             if name not in known:
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
         objective: Any = read_objective(self.objective)
         if isinstance(objective, NativeObjective):
-            objective.check(self._engine)
+            objective.check(self._engine.NAME)
             return objective
         check_objective("objective", objective)
         checked: Objective = objective
@@ -173,7 +173,7 @@ class Ranker:
         columns, frame = columns_of(self), as_frame("X", X)
         if model is None or frame is None:
             return columns
-        booster = booster_of(model, package(self._engine).Booster)
+        booster = booster_of(model, package(self._engine.NAME).Booster)
         first = with_booster_features(columns, booster, frame.columns)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
         return replace(first, categories=categories or None)
@@ -197,8 +197,11 @@ def _is_missing_or(value: Any, other: Any) -> bool:
     return value is None or value is other
 
 
-def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
-    """Metrics as measures, callables and names of the engine's own; a text is a measure, unless it `is_own`.
+def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
+    """Metrics as measures, callables and names of the engine's own.
+
+    A text that `parse` reads is a measure of lambdaboost, whatever the engine calls so; the engine's own metric of that
+    name has the engine's name before it, such as ``"xgboost:ndcg@10"``. What only the engine knows needs none.
 
     Raises
     ------
@@ -214,13 +217,28 @@ def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list
             )
         if isinstance(metric, str):
             texts = [metric] if "(" in metric else map(str.strip, metric.split(","))
-            found += [text if is_own(text) else parse(text) for text in texts]
+            found += [_read_metric(text, engine) for text in texts]
         else:
             found.append(metric)
     measures = [metric.name for metric in found if isinstance(metric, Measure)]
     if twice := [one for one in measures if measures.count(one) > 1]:
         raise ValueError(f"{name} gives two measures called {twice[0]!r}: leave one out")
     return found
+
+
+def _read_metric(text: str, engine: Engine) -> Measure | str:
+    """The measure of a text, or the name of the engine's own metric."""
+    own = text.removeprefix(f"{engine.NAME}:")
+    if own != text:
+        if not engine.is_metric(own):
+            raise ValueError(f"{text!r} is none of {engine.TITLE}'s metrics: leave out '{engine.NAME}:'")
+        return own
+    try:
+        return parse(text)
+    except ValueError:
+        if not engine.is_metric(text):
+            raise
+        return text
 
 
 def first_measure(metrics: Any) -> Measure:
@@ -232,14 +250,6 @@ def first_measure(metrics: Any) -> Measure:
             with suppress(ValueError):  # a metric of the engine alone
                 return parse(metric)
     return DEFAULT_MEASURE
-
-
-def attach_queries(data: Any, q: Queries) -> Any:
-    """An engine's data set with the sources and positions, and the grades where some are missing."""
-    sources = {
-        name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
-    }
-    return attach(data, position=q.positions, **sources)
 
 
 def to_frame(features: Any, fitted: Columns) -> Any:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import ENGINES, engine_named, engine_of, engine_version
 from lambdaboost._value import text_of
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.tables import as_frame
-from lambdaboost.native import read_objective
+from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.parsing import read_objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class SavedModel:
         columns = columns if unseen is None else replace(columns, unseen=unseen)
         params = self.about.get("params", {})
         more = {"missing": params["missing"]} if "missing" in params else {}
-        return engine_named(self.about["engine"]).scores(self.booster, columns.features_in(X), **more)
+        return ENGINES[self.about["engine"]].scores(self.booster, columns.features_in(X), **more)
 
 
 def save(
@@ -106,16 +106,15 @@ def save(
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
             "LambdaRanker; save other estimators with joblib"
         )
-    stock = engine_named(engine)
-    content = stock.write(booster, path.suffix)
+    content = engine.write(booster, path.suffix)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description = {
-        "engine": engine,
+        "engine": engine.NAME,
         "model_sha256": hashlib.sha256(content).hexdigest(),
         "objective": text,
         "params": dict(params or {}),
-        "versions": versions | {engine: engine_version(engine)},
-        "categories": stock.categories(booster),
+        "versions": versions | {engine.NAME: engine.version()},
+        "categories": engine.categories(booster),
         **({} if fitted is None else fitted.record()),
         **(about or {}),
     }
@@ -150,7 +149,7 @@ def load(path: str | Path) -> SavedModel:
         raise ValueError(f"{sidecar} is not the description of a model: train again, or restore the original")
     if digest != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    return SavedModel(engine_named(about["engine"]).read(content), about)
+    return SavedModel(ENGINES[about["engine"]].read(content), about)
 
 
 def sidecar_path(path: Path) -> Path:
@@ -179,7 +178,7 @@ def booster_in_use(model: Any) -> Any:
 
 def with_booster_features(columns: Columns, booster: Any, there: Iterable[Any]) -> Columns:
     """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
-    engine = engine_named(str(engine_of(booster)))
+    engine: Any = engine_of(booster)
     exact = {column: column for column in there}
     # LightGBM keeps an underscore for a blank.
     by_name = {str(column).replace(" ", "_"): column for column in exact}

@@ -16,34 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import engine_named, engine_of, package
+from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
+from lambdaboost.engines import engine_of
+from lambdaboost.engines.base import OWN_FILE, Leaf, Split, cannot_export
 from lambdaboost.saving import SavedModel, booster_in_use
 
-TINY = np.float32(1e-35)
-ZERO = 1.01e-35  # up to here thresholds separate 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
 ADDITIVE_OBJECTIVES = re.compile(
     r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*"
 )
-OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
-
-
-class Leaf(NamedTuple):
-    """A leaf with its value."""
-
-    value: float
-
-
-class Split(NamedTuple):
-    """A split: left if feature ≤ threshold (both float32) or, where there are categories, if it is one of them."""
-
-    feature: int
-    threshold: np.float32
-    categories: tuple[int, ...]
-    missing_left: bool
-    left: Split | Leaf
-    right: Split | Leaf
 
 
 class Forest(NamedTuple):
@@ -107,7 +89,7 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
     try:
         content = FORMATS[format](read_forest(model))
     except RecursionError:  # those that read JSON stop at a depth too
-        raise _refusal("trees that are too deep", "train with a max_depth of at most 100") from None
+        raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
@@ -117,7 +99,7 @@ def read_forest(model: Any) -> Forest:
     loaded = isinstance(model, SavedModel)
     missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
-        raise _refusal(f"missing={missing:g} for missing values", "train with NaN in their place")
+        raise cannot_export(f"missing={missing:g} for missing values", "train with NaN in their place")
     booster = booster_in_use(model.booster if loaded else model)
     engine = engine_of(booster)
     if engine is None:
@@ -125,92 +107,12 @@ def read_forest(model: Any) -> Forest:
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
             "LambdaRanker or what lambdaboost.load returns"
         )
-    trees, objective = {"lightgbm": _trees_of_lightgbm, "xgboost": _trees_of_xgboost}[engine](booster)
+    trees, objective = engine.trees(booster)
     if not ADDITIVE_OBJECTIVES.fullmatch(objective):
-        raise _refusal(f"the objective {objective!r}, whose prediction is not the sum of its trees", OWN_FILE)
-    stock = engine_named(engine)
-    return Forest(stock.feature_names(booster), tuple(trees), stock.categories(booster))
-
-
-def _refusal(what: str, remedy: str) -> ValueError:
-    return ValueError(f"cannot export a model with {what}: {remedy}")
-
-
-Trees = tuple[list[Split | Leaf], str]  # with the objective
-
-
-def _trees_of_lightgbm(booster: Any) -> Trees:
-    # The dump does not escape the names.
-    plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
-    text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
-    model = type(booster)(model_str=text).dump_model()
-    if model["num_tree_per_iteration"] > 1:
-        raise _refusal("several scores a document", OWN_FILE)
-    weight = 1 / len(model["tree_info"]) if model["average_output"] else 1.0
-
-    def node(tree: dict[str, Any]) -> Split | Leaf:
-        if "leaf_const" in tree:
-            raise _refusal("linear trees", "train without linear_tree")
-        if "leaf_value" in tree:
-            return Leaf(tree["leaf_value"] * weight)
-        if tree["missing_type"] == "Zero":
-            raise _refusal("zeros that count as missing", "train without zero_as_missing")
-        feature, threshold, learnt = tree["split_feature"], tree["threshold"], tree["missing_type"] == "NaN"
-        children = node(tree["left_child"]), node(tree["right_child"])
-        if tree["decision_type"] == "==":
-            members = tuple(int(code) for code in str(threshold).split("||"))
-            return Split(feature, np.float32(0), members, False, *children)
-        # Where no training data were missing, NaN is read as 0.
-        left = tree["default_left"] if learnt else threshold >= 0
-        return Split(feature, _highest(threshold), (), left, *children)
-
-    return [node(tree["tree_structure"]) for tree in model["tree_info"]], model.get("objective", "custom")
-
-
-def _highest(threshold: float) -> np.float32:
-    """The highest float32 number ≤ a threshold in float64: LightGBM compares doubles, and reads ±1e-35 as 0."""
-    if abs(threshold) <= ZERO:
-        return TINY if threshold >= 0 else np.nextafter(-TINY, np.float32(-np.inf))
-    with np.errstate(over="ignore"):
-        near = np.float32(threshold)
-    return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
-
-
-def _trees_of_xgboost(booster: Any) -> Trees:
-    learner = json.loads(booster.save_raw("json"))["learner"]
-    boosting, size = learner["gradient_booster"], learner["learner_model_param"]
-    if boosting["name"] == "gblinear":
-        raise _refusal("no trees", "train with booster='gbtree'")
-    if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
-        raise _refusal("several scores a document", OWN_FILE)
-    weights = boosting.get("weight_drop")
-    trees = boosting["gbtree"]["model"]["trees"] if weights else boosting["model"]["trees"]
-    sums = [_tree_of_xgboost(*both) for both in zip(trees, weights or [1.0] * len(trees), strict=True)]
-    if offset := float(size["base_score"].strip("[]")):
-        sums.append(Leaf(offset))
-    return sums, learner["objective"]["name"]
-
-
-def _tree_of_xgboost(tree: dict[str, Any], weight: float) -> Split | Leaf:
-    nodes, starts, sizes = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
-    categories = {
-        node: tuple(tree["categories"][first : first + size])
-        for node, first, size in zip(nodes, starts, sizes, strict=True)
-    }
-
-    def node(i: int) -> Split | Leaf:
-        value, default_left = np.float32(tree["split_conditions"][i]), bool(tree["default_left"][i])
-        feature, left, right = tree["split_indices"][i], tree["left_children"][i], tree["right_children"][i]
-        if left < 0:
-            return Leaf(float(value) * weight)
-        if i in categories:  # these go right
-            chosen = categories[i]
-            return Split(feature, np.float32(0), chosen, not default_left, node(right), node(left))
-        # x < t where x ≤ the float32 number before t.
-        below = np.nextafter(value, np.float32(-np.inf))
-        return Split(feature, below, (), default_left, node(left), node(right))
-
-    return node(0)
+        raise cannot_export(
+            f"the objective {objective!r}, whose prediction is not the sum of its trees", OWN_FILE
+        )
+    return Forest(engine.feature_names(booster), tuple(trees), engine.categories(booster))
 
 
 def _write_json(forest: Forest) -> bytes:

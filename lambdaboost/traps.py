@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines import lightgbm, xgboost
+from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
@@ -46,7 +47,7 @@ class Case:
     """What a row may look at: the first gradient of an objective in a booster."""
 
     booster: Any
-    engine: Any  # `_lightgbm` or `_xgboost`
+    engine: Engine
     params: Mapping[str, Any]  # those that the user gave, as far as the engine shows them
     objective: Any
     data: Any  # the data set; None for the arrays of LGBMRanker
@@ -57,7 +58,7 @@ class Case:
     @property
     def on_cluster(self) -> bool:
         """Whether other workers have other queries of the same training."""
-        return bool(self.engine.workers(self.params) > 1)
+        return self.engine.workers(self.params) > 1
 
     @property
     def has_trees(self) -> bool:
@@ -82,11 +83,6 @@ class Case:
         return not passed and self.param_value(name) == self.engine.DEFAULTS[name]
 
 
-def internals_of(booster: Any) -> Any:
-    """What is private of the engine of a booster: `_lightgbm` or `_xgboost`."""
-    return _lightgbm if _lightgbm.is_booster(booster) else _xgboost
-
-
 def refuse_traps(case: Case) -> None:
     """Raise for the first row that refuses the case, and on a cluster for an objective that needs all queries."""
     if case.on_cluster:
@@ -102,7 +98,7 @@ def warn_of_traps(case: Case) -> None:
 
 
 def _messages(case: Case, level: str) -> Iterator[str]:
-    for trap in (*(LIGHTGBM if case.engine is _lightgbm else XGBOOST), *SHARED):
+    for trap in (*(LIGHTGBM if case.engine is lightgbm else XGBOOST), *SHARED):
         if trap.level == level:
             found = trap.applies(case)
             every: Found = ({},) if found is True else found or ()
@@ -120,12 +116,11 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 
 
 def with_min_leaf_size(
-    params: Mapping[str, Any], engine: str, objective: Any, documents: int
+    params: Mapping[str, Any], engine: Engine, objective: Any, documents: int
 ) -> dict[str, Any]:
     """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    internals, least = (_lightgbm if engine == "lightgbm" else _xgboost), min_leaf_size(objective, documents)
-    name: str = internals.MIN_LEAF_SIZE
-    chosen = least is None or internals.given(params, name) is not None
+    name, least = engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
+    chosen = least is None or engine.given(params, name) is not None
     return {**params} if chosen else {**params, name: least}
 
 
@@ -139,14 +134,14 @@ def _label_gain(case: Case) -> Found:
 
 
 def _draws_bags_by_query(case: Case) -> bool:
-    is_on = float(_lightgbm.given(case.params, "bagging_freq") or 0) != 0
-    return is_on and _lightgbm.is_true(case.params.get("bagging_by_query"))
+    is_on = float(lightgbm.given(case.params, "bagging_freq") or 0) != 0
+    return is_on and lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
     train_set = case.booster.train_set
-    parent = _lightgbm.parent_of(train_set)
+    parent = lightgbm.parent_of(train_set)
     offsets = None if parent is None else parent.get_field("group")
     if offsets is None:
         return False
@@ -191,7 +186,7 @@ LIGHTGBM = (
 
 
 def _approximates(case: Case) -> Found:
-    state = _xgboost.state_of(case.booster)
+    state = xgboost.state_of(case.booster)
     tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
     objective = state.get("objective", {}).get("name", "rank:")
     if tree_method == "approx" and not objective.startswith("rank:"):
@@ -241,7 +236,7 @@ def _only_native(case: Case) -> Found:
 def _unknown(case: Case) -> Found:
     known = case.engine.parameter_names()
     # XGBoost warns of those that it does not know itself.
-    for name in case.params if case.engine is _lightgbm and known else ():
+    for name in case.params if case.engine is lightgbm and known else ():
         if name not in known:
             yield {"name": quote(name), "remedy": hint(name, known)}
 
@@ -288,7 +283,7 @@ def _many_digits(case: Case) -> Found:
 
 
 def _unread_positions(case: Case) -> bool:
-    own = case.engine is _lightgbm and case.booster.train_set.get_field("position") is not None
+    own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
     if not (own or case.q.positions is not None) or case.objective.reads_positions:
         return False
     return not any(

@@ -1,4 +1,4 @@
-"""XGBoost: the scikit-learn ranker `LambdaRanker`, and what the library itself needs of a training and a booster.
+"""XGBoost: the scikit-learn ranker `LambdaRanker`.
 
 >>> from lambdaboost import NDCG, LambdaRank
 >>> from lambdaboost.xgboost import LambdaRanker
@@ -16,43 +16,33 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import SECOND, columns_of, xgboost_name
-from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets.arrays import feature_array, query_weights
+from lambdaboost.callback import RENAMED, columns_of, xgboost_name
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import rows_in
+from lambdaboost.engines import xgboost as engine
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
-from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import (
     DEFAULT_MEASURE,
     OWN_PARAMS,
     Documents,
-    OnRound,
     Ranker,
     RowFields,
-    attach_queries,
     read_metrics,
 )
 from lambdaboost.saving import booster_of
+from lambdaboost.training import attach_queries
 from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
 
 __all__ = ["LambdaRanker"]
-
-PARAMETERS = _xgboost.parameter_names()
-# Those for which `tune` and the command line have their own arguments.
-SET_ELSEWHERE = {
-    *("objective", "eval_metric", "disable_default_eval_metric", "num_boost_round", "n_estimators"),
-    *("early_stopping_rounds", "seed", "random_state"),
-}
-UNNAMED = "f{}"  # its names of features that were given none
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
@@ -67,15 +57,16 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     objective, query, sources, position, unseen
         As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
-        Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names; or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first
-        one; measures are maximised.
+        Measures or their names, such as ``"ndcg@10-clicks"`` or ``"mrr@10"``; XGBoost's own metrics as
+        ``"xgboost:ndcg@10"``, in which a query without a relevant document counts 1, not 0; or callables
+        ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first one;
+        measures are maximised.
     **kwargs
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
     """
 
-    _engine = "xgboost"
+    _engine = engine
     _eval_arguments = RowFields(
         *("eval_group", "eval_qid", "eval_sources", "eval_position"),
         *("sample_weight_eval_set", "base_margin_eval_set"),
@@ -117,7 +108,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        columns = replace(columns_of(self), features=booster.feature_names, categories=categories(booster))
+        columns = replace(
+            columns_of(self), features=booster.feature_names, categories=engine.categories(booster)
+        )
         self._remember_fit(self._objective_to_fit(), columns)
 
     def fit(
@@ -165,7 +158,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         )
         first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
         objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
-        metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
+        metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for one in valid:
             one.check_readers(metrics, "eval_", self.n_jobs)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
@@ -175,15 +168,16 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_min_leaf_size(self.get_xgb_params(), "xgboost", objective, training.queries.n_documents)
+        params = with_min_leaf_size(self.get_xgb_params(), engine, objective, training.queries.n_documents)
         names = [metric for metric in metrics if isinstance(metric, str)]
+        called = objective.name if isinstance(objective, NativeObjective) else objective
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
-                _settings(params, objective, names, first_model),
+                engine.settings(called, params, names, continues=first_model is not None),
                 data,
                 self.get_num_boosting_rounds(),
                 evals=evals,
-                obj=None if isinstance(objective, NativeObjective) else objective,
+                obj=called if callable(called) else None,
                 custom_metric=_metric([metric for metric in metrics if callable(metric)], self.n_jobs),
                 evals_result=history,
                 verbose_eval=verbose,
@@ -220,7 +214,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if not isinstance(name, str):
             name = xgboost_name(name) if isinstance(name, Measure) else name.__name__
         if name in metrics[1:]:
-            name += SECOND
+            name += RENAMED
         found = list(self.callbacks or [])
         if self.early_stopping_rounds:
             found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
@@ -240,11 +234,6 @@ def _query_weights(name: str, q: Queries) -> Any:
     return None if q.weight is None else query_weights(name, q.weight, q.sizes)
 
 
-def _is_own(text: str) -> bool:
-    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
-    return text.partition("@")[0] in _xgboost.METRICS
-
-
 def _metric(
     metrics: Sequence[Any], n_jobs: int | None
 ) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
@@ -259,108 +248,3 @@ def _metric(
         return [metric(scores, data) for metric in called]
 
     return evaluate if called else None
-
-
-def _settings(
-    params: Mapping[str, Any], objective: Any, metrics: Sequence[str], first_model: Any
-) -> dict[str, Any]:
-    """The parameters of `xgboost.train` for an objective, with safe defaults."""
-    # The default metrics of ranking objectives refuse grades above 31.
-    own = {"eval_metric": list(metrics)} if metrics else {"disable_default_eval_metric": True}
-    if isinstance(objective, NativeObjective):
-        return {**own, **params, "objective": objective.name}
-    # The name sets the task of the model; the gradients are lambdaboost's. XGBoost starts custom objectives at 0.5 and
-    # fits no intercept; a continued model has one already.
-    start = {"base_score": 0.0} if first_model is None and params.get("base_score") is None else {}
-    return {**own, **params, **start, "objective": "rank:ndcg"}
-
-
-# What `tune`, the command line and saved models need.
-
-
-def dataset(collection: Collection, reference: Any = None, named: bool = False) -> Any:
-    """The matrix of a collection, `named` with its names."""
-    q, features = collection.queries, collection.table(UNNAMED)
-    given = {"group": q.sizes, "weight": _query_weights("weight", q), "enable_categorical": True}
-    data = xgb.DMatrix(features, np.nan_to_num(q.labels[RELEVANCE]), **given)
-    # Without names arrays of codes are scored too.
-    data.feature_names = list(collection.feature_names or ()) if named else None
-    return attach_queries(data, q)
-
-
-class _EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
-    def __init__(self, on_round: OnRound) -> None:
-        super().__init__()
-        self.on_round = on_round
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Whether to stop after this round."""
-        of_valid = evals_log.get("valid", {})
-        values = next(iter(of_valid.values()), None)
-        return bool(self.on_round(None if values is None else float(values[-1])))
-
-
-def boost(
-    objective: Any,
-    params: Mapping[str, Any],
-    rounds: int,
-    data: Any,
-    valid: Any = None,
-    measure: Measure | None = None,
-    early_stopping: int | None = None,
-    on_round: OnRound | None = None,
-) -> Any:
-    """The booster of `xgboost.train`, as `lambdaboost.lightgbm.boost`."""
-    booster = xgb.train(
-        _settings(with_min_leaf_size(params, "xgboost", objective, rows_in(data) or 0), objective, (), None),
-        data,
-        rounds,
-        evals=[] if valid is None else [(valid, "valid")],
-        obj=None if isinstance(objective, NativeObjective) else objective,
-        custom_metric=None if valid is None else measure,
-        early_stopping_rounds=early_stopping,
-        verbose_eval=False,
-        callbacks=None if on_round is None else [_EachRound(on_round)],
-    )
-    return booster if early_stopping is None else booster[: booster.best_iteration + 1]
-
-
-def n_rounds(booster: Any) -> int:
-    """The number of rounds of a booster that is saved."""
-    return int(booster.num_boosted_rounds())
-
-
-def scores(booster: Any, X: Any, rounds: int | None = None, missing: float = np.nan) -> NDArray[np.floating]:
-    """The predictions after `rounds`, by default all that it has, as by a `LambdaRanker`, shape (n_documents,)."""
-    features, up_to = X if hasattr(X, "columns") else feature_array(X), (0, rounds or 0)
-    try:  # in place if XGBoost can, which rounds differently than with a DMatrix
-        found = booster.inplace_predict(features, iteration_range=up_to, missing=missing)
-    except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
-        named = {"feature_names": booster.feature_names, "enable_categorical": True}
-        data = xgb.DMatrix(features, missing=missing, **named)
-        found = booster.predict(data, iteration_range=up_to)
-    return np.asarray(found)
-
-
-def write(booster: Any, suffix: str) -> bytes:
-    """The bytes of the booster's file, in JSON if its name ends so."""
-    return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
-
-
-def read(content: bytes) -> Any:
-    """Load a booster from the bytes of its file."""
-    return xgb.Booster(model_file=bytearray(content))
-
-
-def feature_names(booster: Any) -> tuple[str, ...]:
-    """Names of the features; those of `UNNAMED` if they were given none."""
-    return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
-
-
-def categories(booster: Any) -> dict[str, list[Any]]:
-    """The values of each categorical feature that the booster itself stores."""
-    try:  # stored since XGBoost 3.1, and not with a linear model
-        arrow = dict(booster.get_categories(export_to_arrow=True).to_arrow())
-    except (AttributeError, ImportError, xgb.core.XGBoostError):
-        return {}
-    return {name: values.to_pylist() for name, values in arrow.items() if values is not None}

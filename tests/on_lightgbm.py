@@ -4,7 +4,8 @@ import lightgbm as lgb
 import numpy as np
 
 from lambdaboost import NDCG, LambdaRank, attach
-from lambdaboost.native import NativeObjective, read_objective
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.objectives.parsing import read_objective
 
 DEFAULT = LambdaRank()
 

@@ -4,7 +4,8 @@ import numpy as np
 import xgboost as xgb
 
 from lambdaboost import NDCG, LambdaRank, attach
-from lambdaboost.native import NativeObjective, read_objective
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.objectives.parsing import read_objective
 
 QUIET = {"objective": "rank:ndcg", "base_score": 0.0, "disable_default_eval_metric": True}
 

@@ -7,8 +7,8 @@ import numpy as np
 import xgboost as xgb
 
 from lambdaboost import Blend, ClickTier, LambdaRank, Linear, Queries
-from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection
+from lambdaboost.training import boost, make_dataset
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 PARAMS = {
@@ -35,10 +35,9 @@ def log(queries, seed):
 
 def booster_of(engine, params, train, rounds, objective, valid=None, measure=None, early_stopping=None):
     """The booster of the stock engine; after early stopping up to its best round."""
-    stock = engine_named(engine)
-    data = stock.dataset(train)
-    held_out = None if valid is None else stock.dataset(valid, data)
-    return stock.boost(objective, params, rounds, data, held_out, measure, early_stopping)
+    data = make_dataset(engine, train)
+    held_out = None if valid is None else make_dataset(engine, valid, data)
+    return boost(engine, objective, params, rounds, data, held_out, measure, early_stopping)
 
 
 def scores(engine, booster, X):

@@ -15,10 +15,10 @@ import xgboost as xgb
 from command import call, done, refused
 
 from lambdaboost import LambdaRank, load, save
-from lambdaboost._installed import engine_named
 from lambdaboost.datasets import from_frame
 from lambdaboost.datasets.categories import encode, find_categories
 from lambdaboost.datasets.tables import Table
+from lambdaboost.engines import ENGINES
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -49,7 +49,6 @@ ARROW = {"market": pa.array(MARKET).dictionary_encode(), "site": pa.array(SITE).
 FRAMES["pyarrow"] = pa.table({**ARROW, "price": PRICE, "qid": QUERY})
 FRAMES["batch"] = pa.RecordBatch.from_pydict({"price": pa.array(PRICE), "qid": pa.array(QUERY), **ARROW})
 FRAMES["pandas of Arrow"] = FRAMES["pyarrow"].to_pandas(types_mapper=pd.ArrowDtype)
-ENGINES = ("lightgbm", "xgboost")
 ARGUMENT = {"lightgbm": "init_model", "xgboost": "xgb_model"}
 # Few rows: without these LightGBM leaves small categories alone.
 SMALL = {"lightgbm": {"min_data_per_group": 1, "cat_smooth": 1}, "xgboost": {}}
@@ -89,9 +88,10 @@ def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
         assert np.array_equal(
             stock.train(params, data, 5, obj=LambdaRank()).inplace_predict(X), fitted.predict(X)
         )
-    assert engine_named(engine).categories(
-        fitted.booster_ if engine == "lightgbm" else fitted.get_booster()
-    ) == {"market": ["de", "fr", "us", "zz"], "site": [0, 1, 2, 3, 4]}
+    assert ENGINES[engine].categories(fitted.booster_ if engine == "lightgbm" else fitted.get_booster()) == {
+        "market": ["de", "fr", "us", "zz"],
+        "site": [0, 1, 2, 3, 4],
+    }
 
 
 @pytest.mark.parametrize("kind", ["pandas", "reordered", "lacking", "text", "polars", "pyarrow"])
@@ -310,7 +310,7 @@ def test_a_model_of_the_engine_alone_knows_its_values(capsys, folder, tmp_path, 
         data = xgb.DMatrix(X, y, group=[20] * 15, enable_categorical=True)
         booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
         expected = booster.inplace_predict(test)
-        if not engine_named(engine).categories(booster):
+        if not ENGINES[engine].categories(booster):
             pytest.skip("XGBoost stores categories since 3.1")
     booster.save_model(str(tmp_path / "model.json" if engine == "xgboost" else tmp_path / "model"))
     model = tmp_path / ("model.json" if engine == "xgboost" else "model")

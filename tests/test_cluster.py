@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard, _lightgbm
+from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard
 from lambdaboost.engine_data import queries_of
+from lambdaboost.engines import lightgbm
 from lambdaboost.traps import Case, refuse_traps
 
 
@@ -21,7 +22,7 @@ def test_what_one_worker_cannot_do_is_refused_on_a_cluster(objective, monkeypatc
     data = xgb.DMatrix(np.random.default_rng(0).random((40, 2)), np.tile([0, 1, 2, 1], 10), group=[20, 20])
     params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
     assert xgb.train(params, data, 1, obj=objective).num_boosted_rounds() == 1
-    monkeypatch.setattr("lambdaboost._xgboost.workers", lambda params: 2)
+    monkeypatch.setattr("lambdaboost.engines.xgboost.workers", lambda params: 2)
     with pytest.raises(ValueError, match="no worker has all of them"):
         xgb.train(params, data, 1, obj=objective)
 
@@ -37,4 +38,4 @@ def test_lightgbms_workers_are_counted(network):
     q = queries_of(booster.train_set)
     with pytest.raises(ValueError, match="no worker has all of them"):
         scaled = Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))
-        refuse_traps(Case(booster, _lightgbm, booster.params, scaled, None, q, 0, 1.0))
+        refuse_traps(Case(booster, lightgbm, booster.params, scaled, None, q, 0, 1.0))

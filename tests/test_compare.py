@@ -349,4 +349,5 @@ def test_wrong_use_is_refused_in_words(make, says):
 def test_what_was_not_compared_is_named():
     with pytest.raises(KeyError, match=r"'stronger', NDCG.*was not compared: choose among 'weak', 'strong'"):
         compare(SCORES, Q, M)["stronger", M]
+    assert compare(SCORES, Q, M)["strong", M.name] == compare(SCORES, Q, M)["strong", M]
     assert mark(0.0, p=0.0) == mark(1.0, p=nan) == ""

@@ -7,7 +7,7 @@ import pytest
 from rankers import Q, X, ranker
 
 from lambdaboost import load, save
-from lambdaboost._files import check_place, replacing
+from lambdaboost._files import check_place, replacing, replacing_all
 from lambdaboost.datasets import read_letor, read_table
 
 
@@ -58,6 +58,38 @@ def test_save_leaves_the_last_model_or_the_new_one(tmp_path, engine):
     with file_size.limited(sizes[1]):
         save(new, tmp_path / "m")
     assert load(tmp_path / "m").about == load(tmp_path / "new").about
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other modes and links")
+def test_modes_and_links_are_kept(tmp_path):
+    for name, mode in (("private", 0o600), ("shown", 0o644), ("fixed", 0o444)):
+        path = tmp_path / name
+        path.write_bytes(b"old")
+        path.chmod(mode)
+        (tmp_path / f"link to {name}").symlink_to(path)
+        for target in (path, tmp_path / f"link to {name}"):
+            with replacing(target) as file:
+                file.write(b"new")
+            assert path.read_bytes() == b"new" and path.stat().st_mode & 0o777 == mode
+        assert (tmp_path / f"link to {name}").is_symlink()
+
+
+@pytest.mark.parametrize("interrupted", [0, 1])
+def test_an_interrupt_does_not_part_two_files(tmp_path, monkeypatch, interrupted):
+    replace, calls = os.replace, []
+
+    def interrupt(*names):
+        calls.append(names)
+        if len(calls) == interrupted + 1:
+            raise KeyboardInterrupt
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    paths = [tmp_path / name for name in ("model.txt", "model.txt.json")]
+    with pytest.raises(KeyboardInterrupt), replacing_all(*paths) as files:
+        for file in files:
+            file.write(b"new")
+    assert sorted(tmp_path.iterdir()) == paths and {path.read_bytes() for path in paths} == {b"new"}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among its files")

@@ -1,5 +1,7 @@
 """LightGBM's `LambdaRanker`: metrics and their names, early stopping, validation data, fitted attributes."""
 
+from dataclasses import replace
+
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -67,20 +69,19 @@ def test_fitted_attributes():
         (["map@5", NDCG(7), "ndcg@3"], ["map@5", "ndcg@7", "ndcg@3"]),
         ("map@5,ndcg@2", ["map@5", "ndcg@2"]),
         (["mrr@10", "NDCG(k=4)"], ["mrr@10", "ndcg@4"]),
-        ("ndcg", ["ndcg@1", "ndcg@2", "ndcg@3", "ndcg@4", "ndcg@5"]),
+        ("ndcg", ["ndcg"]),
+        ("lightgbm:ndcg", ["ndcg@1", "ndcg@2", "ndcg@3", "ndcg@4", "ndcg@5"]),
     ],
     ids=str,
 )
 def test_names_give_results_under_these_names(eval_metric, names):
     ranker, curves = fitted(**EVAL, eval_metric=eval_metric)
     assert list(curves) == list(ranker.best_score_["valid_0"]) == names
-    for name in names:  # without a cutoff LightGBM's own, which counts a query without a positive grade as 1
-        value = parse(name)(ranker.predict(X_VALID), Q_VALID)
-        value = (
-            NDCG(int(name[-1]), empty=1.0)(ranker.predict(X_VALID), Q_VALID)
-            if eval_metric == "ndcg"
-            else value
-        )
+    for name in names:
+        measure = parse(name)
+        if eval_metric == "lightgbm:ndcg":  # which counts a query without a positive grade as 1
+            measure = replace(measure, empty=1.0)
+        value = measure(ranker.predict(X_VALID), Q_VALID)
         assert curves[name][-1] == pytest.approx(value, abs=1e-6)
 
 
@@ -103,7 +104,7 @@ def test_native_metrics_and_callables():
 
 
 def test_a_measure_has_another_name_than_the_engines_own_metric():
-    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "ndcg"])[1])
+    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "lightgbm:ndcg"])[1])
     assert names == ["ndcg@3-lambdaboost", *(f"ndcg@{k}" for k in range(1, 6))]
 
 
@@ -129,7 +130,7 @@ def rounds_until(curve, patience=6, better=np.greater):
         (["ndcg@10", "ndcg@1"], "ndcg@10"),
         ([NDCG(10), "ndcg@1"], "ndcg@10"),
         ([NDCG(3), "mae"], "ndcg@3"),  # which LightGBM calls l1
-        ([NDCG(3), "ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
+        ([NDCG(3), "lightgbm:ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
         ([NDCG(3), "l2_root", "mean_average_precision"], "ndcg@3"),
         (["mae", NDCG(3)], "l1"),
         (["map@5", MRR(), "ndcg"], "map@5"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
     AUC,

@@ -9,7 +9,7 @@ from naive_measures import instance
 
 from lambdaboost.callback import xgboost_name
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, MAP, MEASURES, MRR, NDCG, PairAccuracy
+from lambdaboost.evaluation import CNDCG, MAP, MEASURES, MRR, NDCG, PairAccuracy, parse
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -120,11 +120,19 @@ def test_names_of_different_measures_differ():
         *(NDCG(k) for k in (None, 1, 3)),
         *(NDCG(3, gain=gain) for gain in ("linear", (0, 1, 3, 7, 15), tuple(range(40)))),
         NDCG(3, empty=float("nan")),
-        *(CNDCG(k=3, source=source) for source in ("clicks", "sales", "Sales in €")),
+        *(CNDCG(k=3, source=source) for source in ("clicks", "sales", "Sales in €", "relevance")),
+        *(
+            CNDCG(k=3, source=source)
+            for source in ("клики", "продажи", "a b", "a_b", "a-b", "a.20b", "gain_linear")
+        ),
+        *(NDCG(empty=empty) for empty in (-1, 1)),
         CNDCG(k=3, scale=2),
         MAP(threshold=2),
     ]
     names = [measure.name for measure in measures]
     assert len(set(names)) == len(measures)
     assert names[:3] == ["ndcg", "ndcg@1", "ndcg@3"] and "ndcg@3-clicks" in names
-    assert all(re.fullmatch(r"[A-Za-z0-9_.@-]+", name) for name in names)
+    assert all(re.fullmatch(r"[\w.@-]+", name) for name in names)
+    plain = [one for one in measures if "gain" not in repr(one) or "linear" in repr(one)]
+    for measure in [one for one in plain if one.empty != -1]:
+        assert parse(measure.name) == parse(xgboost_name(measure)) == measure

@@ -3,10 +3,12 @@
 import importlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from lambdaboost import MRR, Precision, load, save
+from lambdaboost import CNDCG, MAP, MRR, NDCG, Precision, Queries, compare, load, save
 from lambdaboost.datasets import web_search_log
+from lambdaboost.evaluation import parse
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
@@ -86,3 +88,39 @@ def test_names_as_eval_metric_of_a_ranker(engine):
     assert curves["precision@5"][-1] == pytest.approx(Precision(5)(scores, OTHER.queries), abs=1e-5)
     if engine == "xgboost":
         assert ranker.score(X, Q.relevance, group=Q.sizes) == pytest.approx(MRR(5)(ranker.predict(X), Q))
+
+
+@engines
+@pytest.mark.parametrize("measure", [NDCG(3), CNDCG(3), MRR(5), MAP()], ids=str)
+def test_a_name_in_results_is_that_measure_wherever_it_is_given(engine, measure):
+    """On data with queries that have no relevant document, which count 1 in the engines' own NDCG."""
+    valid = Queries(np.where(np.arange(len(X)) < 300, Q.relevance, 0), Q.sizes, clicks=CLICKS)
+    frame = pd.DataFrame(X).assign(qid=np.repeat(np.arange(Q.n_queries), Q.sizes), clicks=CLICKS)
+    frame.columns = frame.columns.astype(str)
+    given = {"eval_metric": measure.name}
+    made, fitted = ({"verbose": -1}, given) if engine == "lightgbm" else (given, {})
+    ranker = front(engine).LambdaRanker(n_estimators=2, sources=["clicks"], n_jobs=1, **made)
+    ranker.fit(frame, Q.relevance, eval_set=[(frame, valid.relevance)], **fitted)
+    curves = ranker.evals_result_ if engine == "lightgbm" else ranker.evals_result()
+    ((name, curve),) = next(iter(curves.values())).items()
+    assert parse(name) == parse(measure.name) == measure
+    scores = ranker.predict(frame)
+    assert curve[-1] == pytest.approx(measure.mean(scores, valid), abs=1e-6)
+    compared = compare({"first": np.zeros(len(X)), "ranker": scores}, valid, measure.name)
+    assert compared["ranker", measure.name].mean == pytest.approx(measure.mean(scores, valid))
+
+
+@engines
+def test_the_engines_own_metric_has_the_engines_name_before_it(engine):
+    own = {"eval_metric": [f"{engine}:ndcg" if engine == "lightgbm" else "xgboost:ndcg@3"]}
+    made, fitted = ({"verbose": -1}, own | {"eval_at": [3]}) if engine == "lightgbm" else (own, {})
+    grades = np.where(np.arange(len(X)) < 300, Q.relevance, 0)
+    ranker = front(engine).LambdaRanker(n_estimators=2, n_jobs=1, **made)
+    ranker.fit(X, Q.relevance, group=Q.sizes, eval_set=[(X, grades)], eval_group=[Q.sizes], **fitted)
+    curves = ranker.evals_result_ if engine == "lightgbm" else ranker.evals_result()
+    measured = NDCG(3, empty=1.0)(ranker.predict(X), Queries(grades, Q.sizes))
+    assert next(iter(curves.values()))["ndcg@3"][-1] == pytest.approx(measured, abs=1e-5)
+    with pytest.raises(ValueError, match=f"^'{engine}:cndcg' is none of .*'s metrics: leave out '{engine}:'"):
+        made = {"eval_metric": f"{engine}:cndcg"}
+        fitted = made if engine == "lightgbm" else {}
+        front(engine).LambdaRanker(**({} if fitted else made)).fit(X, Q.relevance, group=Q.sizes, **fitted)

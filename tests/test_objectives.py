@@ -23,7 +23,7 @@ from lambdaboost import (
     SigmoidLocal,
     _jit,
 )
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.objectives import OBJECTIVES, parse
 from lambdaboost.objectives.swaps.registry import SWAPS
 

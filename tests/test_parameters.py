@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from importlib import import_module
 
 import lightgbm as lgb
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 import xgboost as xgb
 
 from lambdaboost import NDCG, GradientStep, LambdaRank
-from lambdaboost._installed import engine_named
+from lambdaboost.engines import ENGINES
 
-LIGHTGBM, XGBOOST = (engine_named(name).PARAMETERS for name in ("lightgbm", "xgboost"))
+LIGHTGBM, XGBOOST = (ENGINES[name].parameter_names() for name in ("lightgbm", "xgboost"))
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y, SIZES = np.tile([0, 1, 2, 1], 10), [20, 20]
 
@@ -25,7 +26,7 @@ Y, SIZES = np.tile([0, 1, 2, 1], 10), [20, 20]
     ],
 )
 def test_a_misspelt_parameter_of_a_ranker_is_answered_with_the_likely_name(engine, name, meant):
-    ranker = engine_named(engine).LambdaRanker(**{name: 10})
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**{name: 10})
     with pytest.raises(ValueError, match=f"^{name}=10 is no parameter of a ranker: did you mean .*'{meant}'"):
         ranker.fit(X, Y, group=SIZES)
 

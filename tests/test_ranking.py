@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED
 from lambdaboost.evaluation.rankings import ranking, sort_by_score

@@ -8,7 +8,7 @@ import pytest
 from trainings import GROUP, X, Y, ran
 
 from lambdaboost import NDCG, LambdaRank, Queries, _jit
-from lambdaboost._threads import threads, using
+from lambdaboost._jit import threads, using
 
 
 def openmp():

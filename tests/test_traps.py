@@ -375,7 +375,7 @@ def test_row_order(train):
         return stock(rows) if train is lightgbm else matrix(rows)
 
     rows = by_grade()
-    assert NDCG(3, empty=1.0)(np.zeros(len(X)), Q.reordered(rows)) == 1
+    assert NDCG(3, empty=1.0).mean(np.zeros(len(X)), Q.reordered(rows)) == 1
     words = r"row order: the rows of all \d+ queries .* sorted by descending grade.*shuffled_rows"
     with pytest.warns(UserWarning, match=words) as seen:
         train(data=data(rows), objective=LambdaRank())

@@ -22,8 +22,8 @@ from lambdaboost import (
     load,
     tune,
 )
-from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import holm
 from lambdaboost.tuning import Tuned
@@ -83,7 +83,7 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     X, y = frame_of(TRAIN)
     columns = {"query": "session", "sources": {"clicks": "ctr"}}
     found = tune(X, y, engine=engine, **columns, **TINY)
-    ranker = engine_named(engine).LambdaRanker(
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
         objective=found.objective, n_estimators=found.rounds, **columns, **found.params
     )
     scores = found.model.predict(X)
@@ -119,7 +119,7 @@ def test_workers_change_nothing():
 
 
 def test_cross_validation_is_that_of_a_plain_loop():
-    ranker = engine_named("lightgbm").LambdaRanker(
+    ranker = import_module("lambdaboost.lightgbm").LambdaRanker(
         objective=LambdaRank(), n_estimators=12, num_leaves=4, random_state=1, n_jobs=1, verbose=-1
     )
     q = TRAIN.queries
@@ -143,12 +143,12 @@ def test_cross_validation_is_that_of_a_plain_loop():
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_all_folds_have_the_rounds_with_the_highest_mean(engine):
     q, arguments = TRAIN.queries, {"n_estimators": 12, "random_state": 1, "n_jobs": 1}
-    ranker = engine_named(engine).LambdaRanker(**arguments)
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**arguments)
     given = {"measures": "ndcg@10", "folds": 2, "group": q.sizes}
     found = cross_validate(ranker, TRAIN.features, q.relevance, early_stopping_rounds=12, **given)
     means = []
     for n in range(1, 13):
-        fixed = engine_named(engine).LambdaRanker(**(arguments | {"n_estimators": n}))
+        fixed = import_module(f"lambdaboost.{engine}").LambdaRanker(**(arguments | {"n_estimators": n}))
         one = cross_validate(fixed, TRAIN.features, q.relevance, early_stopping_rounds=None, **given)
         means.append(one.means[NDCG(10)])
     assert found.rounds == int(np.argmax(means)) + 1
@@ -195,9 +195,15 @@ def test_rounds_at_the_limit_are_said():
     assert "Rounds reached the limit" in repr(found)
 
 
-def test_minutes_end_the_search():
-    found = tune(TRAIN, engine="lightgbm", minutes=0.02, **(TINY | {"settings": 12, "folds": 5}))
-    assert any(note.startswith("Not complete: ") for note in found.notes)
+def test_minutes_end_the_search(monkeypatch):
+    """The time is up after the first three settings; without any it is an error."""
+    whole, calls = search.train_fold, []
+    monkeypatch.setattr(
+        search, "train_fold", lambda *given: calls.append(1) or whole(*given[:7]) if len(calls) < 7 else None
+    )
+    found = tune(TRAIN, engine="lightgbm", minutes=100, **(TINY | {"settings": 12}))
+    assert len(found.scores) == 3 and any(note.startswith("Not complete: ") for note in found.notes)
+    monkeypatch.undo()
     with pytest.raises(ValueError, match="no setting is complete within these minutes: give more"):
         tune(TRAIN, minutes=1e-12, **TINY)
 
@@ -364,8 +370,8 @@ def test_the_portfolio_is_the_same_trees_on_both_engines():
         for name in ("learning_rate", "colsample_bytree", "subsample", "reg_lambda"):
             assert lgb[name] == xgb[name]
         for engine, params in (("lightgbm", lgb), ("xgboost", xgb)):
-            assert set(params) <= set(engine_named(engine).PARAMETERS) | set(
-                engine_named(engine).LambdaRanker().get_params()
+            assert set(params) <= set(ENGINES[engine].parameter_names()) | set(
+                import_module(f"lambdaboost.{engine}").LambdaRanker().get_params()
             )
 
 

@@ -10,8 +10,9 @@ from engine_rules import XGBoostRule
 from sklearn.base import clone
 
 from lambdaboost import MRR, NDCG, LambdaRank, Precision, RankNet, load, save
-from lambdaboost import xgboost as lb
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.engines import xgboost
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.xgboost import LambdaRanker
 
 LOG = web_search_log(queries=40, documents=15, seed=1)
@@ -42,8 +43,10 @@ def fitted(parameters=SMALL, **more):
         (None, ["ndcg@3"]),
         (
             [MRR(5), "ndcg@5", "NDCG(k=3)"],
-            ["ndcg@5", "pre-mrr@5", "ndcg@3"],
-        ),  # XGBoost evaluates its own first
+            ["pre-mrr@5", "ndcg@5", "ndcg@3"],
+        ),
+        # XGBoost evaluates its own first.
+        ([MRR(5), "xgboost:ndcg@5"], ["ndcg@5", "pre-mrr@5"]),
         (["ndcg@3", "ndcg@10", "ndcg@1"], ["ndcg@3", "ndcg@10", "ndcg@1"]),
         ([NDCG(3), "rmse"], ["rmse", "ndcg@3"]),
     ],
@@ -94,7 +97,7 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
 
 
 def test_metrics_of_the_same_name():
-    ranker, curves = fitted(LONG, eval_metric=[NDCG(3, empty=0.0), "ndcg@3"])
+    ranker, curves = fitted(LONG, eval_metric=[NDCG(3, empty=0.0), "xgboost:ndcg@3"])
     assert list(curves) == ["ndcg@3", "ndcg@3-lambdaboost"]
     assert ranker.best_score == max(curves["ndcg@3-lambdaboost"]) != max(curves["ndcg@3"])
     with pytest.raises(ValueError, match="eval_metric gives two measures called 'ndcg@3': leave one out"):
@@ -164,8 +167,8 @@ def test_features_of_any_byte_order(kind, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").predict(odd), scores)
     if not isinstance(odd, pd.DataFrame):
         params = {"max_depth": 3, "eta": 0.3, "nthread": 1}
-        booster = lb.boost(LambdaRank(), params, 4, lb.dataset(Collection(features, Q)))
-        np.testing.assert_allclose(lb.scores(booster, odd), scores, atol=1e-6)
+        booster = boost("xgboost", LambdaRank(), params, 4, make_dataset("xgboost", Collection(features, Q)))
+        np.testing.assert_allclose(xgboost.scores(booster, odd), scores, atol=1e-6)
 
 
 def test_margins_and_weights_of_any_byte_order():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,6 @@ import numpy as np
 from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.sets import Split, split_of
 from lambdaboost import NDCG, LambdaRank, cross_validate, tune
-from lambdaboost._installed import engine_named
 from lambdaboost.tuning.tune import yeti_loss
 
 TUNE, RECOMMENDED = "tune", "YetiLoss()"
@@ -89,7 +89,7 @@ class Study:
 def _ranker_of(fixed: Fixed, seed: int) -> Any:
     quiet = {"verbose": -1} if fixed.engine == "lightgbm" else {}
     given = {"n_estimators": ROUNDS, "n_jobs": 1, "random_state": seed, **quiet, **fixed.params}
-    return engine_named(fixed.engine).LambdaRanker(objective=fixed.objective, **given)
+    return import_module(f"lambdaboost.{fixed.engine}").LambdaRanker(objective=fixed.objective, **given)
 
 
 def _tested(row: str, model: Any, split: Split) -> Outcome:

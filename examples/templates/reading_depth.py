@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number
-from lambdaboost._jit import kernel, no_refcount
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.binary import Binary
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
@@ -54,7 +54,7 @@ class ReadingDepth(Binary):
         return over_rankings(_queries, grades, scores, q, None, threshold, self.persistence, n)
 
 
-@no_refcount
+@inlined
 def _one_query(q, offsets, grades, threshold, p):
     """What a query is worth, its grades from the first rank down: the function to change."""
     total, reading = 0.0, 1.0

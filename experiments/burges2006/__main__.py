@@ -14,7 +14,7 @@ from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
 from experiments.common.cubic import cubic_polynomial
 from experiments.common.data import Data, one_fold
 from experiments.common.script import add_number, out_folder, parser, read_data, run
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
 SHARES = (0.4, 0.2, 0.4)

@@ -11,7 +11,7 @@ from experiments.chakrabarti2008.results import GRID, QUICK_GRID, Results, train
 from experiments.chakrabarti2008.scaling import SIZES
 from experiments.common.data import synthetic
 from experiments.common.script import add_number, out_folder, parser, read_data, run
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 
 DOCUMENTS = 60  # per query of synthetic data
 

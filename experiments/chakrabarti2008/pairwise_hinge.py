@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.chakrabarti2008.hinge import Hinge, Violators
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import FASTMATH, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
 from lambdaboost.objectives.objective import Floats
+
+# In Numba's own cache, which checks this file alone: a kernel here calls none of another file.
+kernel = numba.njit(cache=True, error_model="numpy", nogil=True, fastmath=set(FASTMATH))
 
 
 class PairwiseHinge(Hinge, registered=False):
@@ -73,14 +77,14 @@ def _count_pairs(q: Queries) -> Floats:
     return np.where(grade > 0, of_query - count[place], 0.0)
 
 
-@inlined
+@kernel
 def _add(tree, grade):
     while grade < tree.size:
         tree[grade] += 1
         grade += grade & -grade
 
 
-@inlined
+@kernel
 def _up_to(tree, grade):
     n = 0
     while grade > 0:
@@ -89,7 +93,7 @@ def _up_to(tree, grade):
     return n
 
 
-@inlined
+@kernel
 def _query(order, scores, grade, direction):
     n, active, n_grades = order.size, 0, 0
     for i in range(n):

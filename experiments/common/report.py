@@ -11,7 +11,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from lambdaboost._installed import ENGINES, engine_version
+from lambdaboost.engines import ENGINES
 
 Draw = Callable[[Any], Any]  # draws on matplotlib Axes
 
@@ -63,7 +63,7 @@ def legend(axes: Any, **options: Any) -> None:
 def versions(*packages: str) -> str:
     """Versions of lambdaboost, `packages` and Python."""
     named = [
-        f"{name} {engine_version(name) if name in ENGINES else version(name)}"
+        f"{name} {ENGINES[name].version() if name in ENGINES else version(name)}"
         for name in ("lambdaboost", *packages)
     ]
     return ", ".join([*named, f"Python {platform.python_version()}"])

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from lambdaboost._threads import using
+from lambdaboost._jit import using
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")

@@ -8,16 +8,17 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Option
 
-from lambdaboost._installed import engine_named
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import web_search_log
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import CNDCG, NDCG, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.significance import LEGEND
-from lambdaboost.native import NATIVE_OBJECTIVES, NativeObjective
 from lambdaboost.objectives import GradientStep, LambdaRank, graded
+from lambdaboost.training import boost, make_dataset
 
 DOCUMENTS = 50  # of a query, on average
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)  # of which the validation part selects, for each system
@@ -42,7 +43,7 @@ def demo(
     Example: lambdaboost demo --engine xgboost --queries 1500
     """
     check_outputs(overwrite, [], report=[report])
-    stock, native = engine_named(engine), NATIVE_OBJECTIVES[engine][0]
+    native = ENGINES[engine].NATIVE_OBJECTIVES[0]
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))
     systems = {
@@ -51,8 +52,8 @@ def demo(
         "LambdaRank, gradient steps": GradientStep(LambdaRank()),
         "LambdaRank, Newton steps": LambdaRank(),
     }
-    data = stock.dataset(train)
-    measured = stock.dataset(valid, reference=data)
+    data = make_dataset(engine, train)
+    measured = make_dataset(engine, valid, reference=data)
     settings: dict[str, dict[str, Any]] = {}
     curves, scores = {}, {}
     for name, objective in systems.items():
@@ -60,13 +61,13 @@ def demo(
         with ERR.status(f"training {name} …"):
             for rate, curve in by_rate.items():
                 params = {"learning_rate": rate, "seed": seed}
-                stock.boost(objective, params, rounds, data, measured, CHOSEN_BY, on_round=curve.append)
+                boost(engine, objective, params, rounds, data, measured, CHOSEN_BY, on_round=curve.append)
             rate = max(by_rate, key=lambda rate: by_rate[rate][-1])
             start = time.perf_counter()
-            booster = stock.boost(objective, {"learning_rate": rate, "seed": seed}, rounds, data)
+            booster = boost(engine, objective, {"learning_rate": rate, "seed": seed}, rounds, data)
         seconds = f"{time.perf_counter() - start:.2f}"
         settings[name] = {"objective": repr(objective), "learning rate": f"{rate:g}", "seconds": seconds}
-        curves[name], scores[name] = by_rate[rate], stock.scores(booster, test.features)
+        curves[name], scores[name] = by_rate[rate], ENGINES[engine].scores(booster, test.features)
     comparison = compare(scores, test.queries, MEASURES)
     write_report(
         report,

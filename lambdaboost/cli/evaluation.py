@@ -15,9 +15,9 @@ from lambdaboost._words import counted
 from lambdaboost.cli.console import print_table, tell
 from lambdaboost.cli.models import Model, open_labelled, read_model
 from lambdaboost.datasets import Columns, Queries
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.native import NativeObjective
 
 Means = dict[str, float | None]  # by measure; JSON has no NaN
 

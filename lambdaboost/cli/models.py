@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost import saving
-from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.console import note
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.tables import Table
+from lambdaboost.engines import ENGINES
 
 DEFAULT = Columns(label="label")
 LABELS = ("query", "label", "position", "weight", "document")
@@ -31,7 +31,7 @@ class Model:
 
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
-        engine, columns = engine_named(self.about["engine"]), self.columns
+        engine, columns = ENGINES[self.about["engine"]], self.columns
         n = len(engine.feature_names(self.booster))
         if columns.features is None and table.letor:  # which may omit the last features
             there = columns.feature_names(table)
@@ -65,8 +65,7 @@ def read_model(path: Path, options: Columns) -> Model:
             columns = replace(options, categories=columns.categories)
         return Model(path, saved.booster, columns, saved.about)
     content = path.read_bytes()
-    name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
-    engine = engine_named(name)
+    engine = ENGINES["lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"]
     try:
         booster = engine.read(content)
     except Exception as error:
@@ -82,7 +81,7 @@ def read_model(path: Path, options: Columns) -> Model:
     )
     note(f"{path} has no {saving.sidecar_path(path).name}: {found}")
     columns = replace(options, categories=engine.categories(booster))
-    return Model(path, booster, columns, {"engine": name})
+    return Model(path, booster, columns, {"engine": engine.NAME})
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:

@@ -13,9 +13,9 @@ import typer
 from typer import Argument, Option
 
 from lambdaboost._checks import check_new_source
-from lambdaboost._installed import ENGINES, first_installed
 from lambdaboost._words import quote
 from lambdaboost.datasets import Columns
+from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.evaluation import Measure, parse
 
 

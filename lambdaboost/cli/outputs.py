@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lambdaboost._files import check_place
-from lambdaboost._installed import SUFFIXES, TITLES
+from lambdaboost.engines import ENGINES
 from lambdaboost.saving import sidecar_path
 
 
@@ -32,13 +32,13 @@ def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: lis
 def check_suffix(out: Path, engine: str) -> None:
     """Raise ValueError where the suffix of a model file is that of another engine's format."""
     if engine_of_suffix(out) not in (None, engine):
-        of = f"{TITLES[engine]}'s: give {' or '.join(SUFFIXES[engine])} or no suffix"
+        of = f"{ENGINES[engine].TITLE}'s: give {' or '.join(ENGINES[engine].SUFFIXES)} or no suffix"
         raise ValueError(f"out {out} has the suffix of another engine's format, and the model is {of}")
 
 
 def engine_of_suffix(path: Path) -> str | None:
     """The engine in whose format the suffix of a model file says it is; None for any other suffix."""
-    return next((engine for engine, suffixes in SUFFIXES.items() if path.suffix.lower() in suffixes), None)
+    return next((name for name, one in ENGINES.items() if path.suffix.lower() in one.SUFFIXES), None)
 
 
 def _is_same(a: Path, b: Path) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import typer
 
-from lambdaboost._installed import refusal
 from lambdaboost.cli.app import app
 from lambdaboost.cli.console import InterruptedAfterWrite, note
+from lambdaboost.engines import refusal
 
 OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
 

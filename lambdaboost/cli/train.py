@@ -11,18 +11,20 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Option
 
-from lambdaboost._installed import TITLES, engine_named
 from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
 from lambdaboost.cli.outputs import check_outputs, check_suffix
 from lambdaboost.datasets import Collection, Columns
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.native import NativeObjective, read_objective
+from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import save, sidecar_path
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import hint
 from lambdaboost.tuning.cross_validate import find_shared
 
@@ -69,13 +71,15 @@ def train(
     check_suffix(out, engine)
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping watches a measure of the validation file: give --valid")
-    stock = engine_named(engine)
+    stock = ENGINES[engine]
     params = {"seed": seed, **dict(param or ())}
     for key in dict(param or ()):
-        if key in stock.SET_ELSEWHERE:
+        if key in stock.reserved_names():
             raise ValueError(f"--param {key} has its own option; see lambdaboost train --help")
-        if key not in stock.PARAMETERS:
-            raise ValueError(f"--param {key} is unknown to {TITLES[engine]}: {hint(key, stock.PARAMETERS)}")
+        if key not in stock.parameter_names():
+            raise ValueError(
+                f"--param {key} is unknown to {stock.TITLE}: {hint(key, stock.parameter_names())}"
+            )
     if isinstance(objective, NativeObjective):
         objective.check(engine)
     else:
@@ -104,8 +108,8 @@ def train(
     if not getattr(objective, "reads_positions", True) and any(m.reads_positions for m in measures):
         shuffled = shuffled.without_positions()  # it would be reported that the training ignores them
     warn_of_leaks(shuffled.features, shuffled.queries, shuffled.feature_names)
-    data = stock.dataset(shuffled)
-    watching = None if valid is None else stock.dataset(parts["valid"].shuffled(seed), data)
+    data = make_dataset(engine, shuffled)
+    watching = None if valid is None else make_dataset(engine, parts["valid"].shuffled(seed), data)
     curve: list[float | None] = []
     start = time.perf_counter()
     with ERR.status("training …") as status:
@@ -114,7 +118,7 @@ def train(
             curve.append(None if figure is None or math.isnan(figure) else round(figure, 6))
             status.update(f"round {len(curve)} of {rounds}" + ("" if figure is None else f", {figure:.4f}"))
 
-        booster = stock.boost(objective, params, rounds, data, watching, watched, early_stopping, on_round)
+        booster = boost(engine, objective, params, rounds, data, watching, watched, early_stopping, on_round)
     seconds, kept = time.perf_counter() - start, stock.n_rounds(booster)
 
     means = {

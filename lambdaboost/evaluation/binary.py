@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
-from lambdaboost._jit import kernel, no_refcount
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff, Measure
 from lambdaboost.evaluation.rankings import longest, mask_not_retrieved, over_rankings
@@ -185,7 +185,7 @@ class MAP(Binary, AtCutoff):
         return self._over_rankings(_average_precisions, scores, q, self.k)
 
 
-@no_refcount
+@inlined
 def _sum_of_precisions(q, offsets, ranked, k, threshold, ranks):
     in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
     for r in range(min(in_order.size, k)):

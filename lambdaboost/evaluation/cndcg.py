@@ -44,7 +44,7 @@ class CNDCG(OfSource, DiscountedGain):
 
     source: str = "clicks"
     scale: float = 4
-    short_name = "ndcg"
+    short_name = "ndcg"  # with the source: ndcg@10-clicks
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -110,8 +110,8 @@ class Comparison:
     def __getitem__(self, key: tuple[str, Measure | str]) -> Difference:
         """The row of a system and a measure."""
         system, measure = key
-        if not isinstance(measure, str):
-            measure = repr(measure)
+        if measure not in self.measures:  # a measure, or its name in results
+            measure = repr(parse_all(measure)[0])
         found = self.frame[(self.frame["system"] == system) & (self.frame["measure"] == measure)]
         if found.empty:
             raise KeyError(

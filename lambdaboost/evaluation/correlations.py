@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined_strict_fp, kernel, kernel_strict_fp, no_refcount, over_queries
+from lambdaboost._jit import inlined, inlined_strict_fp, kernel, kernel_strict_fp, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure, OfSource
@@ -207,7 +207,7 @@ def _rows_by(scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
     return sort_by_score(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
 
 
-@no_refcount
+@inlined
 def _ranks(rows, values, out):
     n, r = 0, 0
     for row in rows:
@@ -226,7 +226,7 @@ def _all_ranks(first, last, offsets, rows, values, out):
         _ranks(rows[offsets[q] : offsets[q + 1]], values, out)
 
 
-@no_refcount
+@inlined
 def _spearman(rows, scores, of_labels):
     """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
     n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import no_refcount
+from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 
 LANES = 64  # queries of a batch: enough to hide what a row of lanes costs to begin
@@ -57,7 +57,7 @@ def pack_lanes(sizes: NDArray[np.int64], short: NDArray[np.int64]) -> Lanes:
     return Lanes(np.append(0, np.cumsum(size.sum(axis=1))), first, query)
 
 
-@no_refcount
+@inlined
 def to_lanes(query, n, values, offsets, padding, rows):
     """Write the values of each document to its place, `padding` where there is none."""
     for lane in range(LANES):
@@ -70,7 +70,7 @@ def to_lanes(query, n, values, offsets, padding, rows):
             rows[p * LANES + lane] = padding
 
 
-@no_refcount
+@inlined
 def count_ranks(n, s, rank):
     """The rank of every position, from 0: the documents that score higher, and of equal ones the earlier.
 
@@ -92,7 +92,7 @@ def count_ranks(n, s, rank):
                 rank_r[lane] -= later_first
 
 
-@no_refcount
+@inlined
 def _in_order(n, s):
     """Whether every list is in its order already, as in the first round of a training, where all scores tie."""
     later_higher = 0

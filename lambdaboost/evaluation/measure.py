@@ -62,31 +62,44 @@ class Measure(Value, ABC, registered=False):
 
     @property
     def name(self) -> str:
-        """The name in the engines' results: letters, digits and ``@ _ - .`` only.
+        """The name in the engines' results, in tables and on the command line, which `parse` reads.
+
+        The short name of the class with the cutoff, then the label source, then each parameter that is not at its
+        default. Different measures have different names. Letters, digits and ``@ _ - .`` only: any other character of a
+        source is written as ``.`` and its two hexadecimal digits, and a long or nested parameter as a checksum, which
+        no text is read back from.
 
         >>> from lambdaboost import CNDCG, MAP, NDCG
         >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name
         ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain_linear')
+        >>> CNDCG(source="a b").name, CNDCG(source="a_b").name
+        ('ndcg-a.20b', 'ndcg-a_b')
         """
-        given = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        given = {
-            spec.name: given[spec.name]
-            for spec in fields(self)
-            if repr(given[spec.name]) != repr(spec.default)
-        }
-        cutoff = f"@{given.pop('k')}" if "k" in given else ""
+        defaults = {spec.name: spec.default for spec in fields(self)}
+        given = {name: getattr(self, name) for name in defaults}
+        parts = [self.short_name]
+        if (k := given.pop("k", None)) is not None:
+            parts = [f"{self.short_name}@{k}"]
+        # The source, unless it is the grades, which most measures read without saying so.
+        if "source" in given and not self.source == defaults["source"] == RELEVANCE:
+            source = re.sub(r"[^\w]", _escaped, self.source)
+            parameters = {spec.name for kind in MEASURES.values() for spec in fields(kind)}
+            if source.partition("_")[0] in parameters:  # it would be read as one
+                source = source.replace("_", _escaped("_"), 1)
+            parts.append(source)
         given.pop("source", None)
-        ends = [] if self.source == RELEVANCE else [self.source]
         for name, value in given.items():
-            text = value if isinstance(value, str) else text_of(value)
-            ends.append(f"{name}_{text if len(text) <= 24 else f'{zlib.crc32(text.encode()):08x}'}")
-        plain = (re.sub("[^A-Za-z0-9.]+", "_", end).strip("_") for end in ends)
-        return "-".join([self.short_name + cutoff, *plain])
+            if repr(value) != repr(defaults[name]):
+                text = str(value)
+                if isinstance(value, Value | tuple) or not re.fullmatch("[A-Za-z0-9.]{1,24}", text):
+                    text = f"{zlib.crc32(text_of(value).encode()):08x}"
+                parts.append(f"{name}_{text}")
+        return "-".join(parts)
 
     @property
     def short_name(self) -> str:
         """What `name` begins with: that of the class, in lower case."""
-        return re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        return short_name_of(type(self))
 
     @property
     def source(self) -> str:
@@ -165,6 +178,17 @@ class Measure(Value, ABC, registered=False):
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""
         return mean_of(self.per_query(scores, q), q.query_weight)
+
+
+def short_name_of(kind: type[Any]) -> str:
+    """The name of a class of measures in lower case, such as ``"kendall_tau"``."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+
+
+def _escaped(character: str | re.Match[str]) -> str:
+    """A character of a source, or what was found of it, as ``.`` and hexadecimal digits of its bytes."""
+    text = character if isinstance(character, str) else character[0]
+    return "".join(f".{byte:02X}" for byte in text.encode())
 
 
 def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

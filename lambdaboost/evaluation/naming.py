@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lambdaboost._words import quote
+from lambdaboost.callback import RENAMED
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.correlations import Spearman
-from lambdaboost.evaluation.measure import MEASURES, Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure, short_name_of
 from lambdaboost.evaluation.ndcg import NDCG
 
-# "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
-SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]{1,10}))?\s*")
+# "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do, with the source and
+# parameters as in `Measure.name`. XGBoost's results have "pre-" before names that it would minimise.
+SHORT = re.compile(r"\s*(?:pre-)?(?P<name>[^\W\d]\w*)(@(?P<k>[0-9]{1,10}))?(?P<parts>(-[\w.]+)*)\s*")
+# The name of a class in one word, and in several.
+SPELLINGS: tuple[Callable[[type[Any]], str], ...] = (lambda kind: kind.__name__.lower(), short_name_of)
 LONGEST = 100_000  # characters; the repr of a curve of 5,000 propensities
 ALIASES = {
     "ap": "MAP",
@@ -32,10 +36,11 @@ ALIASES = {
 
 
 def parse(text: str) -> Measure:
-    """Parse a measure: its `repr`, its bare name for the defaults, or its short name with a cutoff.
+    """Parse a measure: its `repr`, its bare name for the defaults, or its `name` in results.
 
-    Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
-    They give lambdaboost's measure of that name, so a query without a relevant document counts 0. No code runs.
+    Names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``; those
+    of measures of another label source end with it: ``ndcg@10-clicks``. They give lambdaboost's measure of that name,
+    so a query without a relevant document counts 0. No code runs.
 
     Raises
     ------
@@ -46,9 +51,13 @@ def parse(text: str) -> Measure:
     --------
     >>> parse("NDCG(k=3)"), parse("MAP"), parse("ndcg@10")
     (NDCG(k=3), MAP(), NDCG(k=10))
+    >>> parse("ndcg@10-clicks"), parse("pre-mrr@10"), parse("ndcg@3-gain_linear")
+    (CNDCG(k=10), MRR(k=10), NDCG(k=3, gain='linear'))
 
     """
-    measure = read_value(_full_name(text), {**MEASURES, **CURVES})
+    measure = _of_name(text) if isinstance(text, str) else None
+    if measure is None:
+        measure = read_value(text, {**MEASURES, **CURVES})
     if not isinstance(measure, Measure):
         raise ValueError(
             f"{quote(text)} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)"
@@ -81,18 +90,51 @@ def default_measures(q: Queries) -> tuple[Measure, ...]:
     return (*(NDCG(k) for k in (10, 5, 3, 1)), *(CNDCG(k, source) for source in further for k in (10, 3)))
 
 
-def _full_name(text: str) -> str:
-    """A measure's short name as its `repr`; any other text unchanged."""
-    found = SHORT.fullmatch(text) if isinstance(text, str) else None
+def _of_name(text: str) -> Measure | None:
+    """The measure of a name such as ``"ndcg@10-clicks"``; None for any other text."""
+    found = SHORT.fullmatch(text.removesuffix(RENAMED))
     if found is None:
-        return text
-    by_lower = {**{name.lower(): name for name in MEASURES}, **ALIASES}
+        return None
+    by_lower = {**{spelt(kind): name for name, kind in MEASURES.items() for spelt in SPELLINGS}, **ALIASES}
     name = by_lower.get(found["name"].lower())
-    if name is None or found["k"] is None:
-        return name or found["name"]
-    if "k" not in inspect.signature(MEASURES[name]).parameters:
-        raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{found['k']}")
-    return f"{name}(k={int(found['k'])})"
+    if name is None:  # perhaps a class or a curve, or else an error that suggests a name
+        bare = found["k"] is None and not found["parts"]
+        return None if bare else _make(found["name"], MEASURES, text)
+    given: dict[str, Any] = {}
+    if found["k"] is not None:
+        given["k"] = int(found["k"])
+    # A part is a parameter, or else the source; a name with a source is that of the measure that has one.
+    for part in found["parts"].split("-")[1:]:
+        known = [
+            field for field in inspect.signature(MEASURES[name]).parameters if part.startswith(f"{field}_")
+        ]
+        field = max(known, key=len, default="source")
+        if field == "source":
+            given["source"] = re.sub(r"(\.[0-9A-F]{2})+", _unescaped, part)
+            name = "CNDCG" if name == "NDCG" else name
+        else:
+            given[field] = _read_parameter(part.removeprefix(f"{field}_"))
+    parameters = inspect.signature(MEASURES[name]).parameters
+    if "k" in given and "k" not in parameters:
+        raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{given['k']}")
+    if "source" in given and "source" not in parameters:
+        raise ValueError(f"{quote(text)}: {name} has no label source; leave out -{given['source']}")
+    return _make(name, MEASURES, text, **given)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """The characters of `Measure.name`'s dots with hexadecimal digits."""
+    return bytes.fromhex(found[0].replace(".", "")).decode(errors="replace")
+
+
+def _read_parameter(text: str) -> Any:
+    """The value of a parameter in a name: a number, True, False, None, or text."""
+    if text in ("nan", "inf"):
+        return float(text)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:

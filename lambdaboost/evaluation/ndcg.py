@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import RowError, refuse_labels
-from lambdaboost._jit import kernel, no_refcount
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
@@ -152,7 +152,7 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
     return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
-@no_refcount
+@inlined
 def _dcg_of_query(q, offsets, ranked, discounts):
     in_order, total = ranked[offsets[q] : offsets[q + 1]], 0.0
     for r in range(min(in_order.size, discounts.size)):

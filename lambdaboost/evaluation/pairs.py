@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, no_refcount, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
 from lambdaboost.evaluation.rankings import longest, ranking, sort_by_score
@@ -65,7 +65,7 @@ def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArra
     return wrong
 
 
-@no_refcount
+@inlined
 def _count_wrong(n, s, label, wrong):
     """How many pairs of each lane have the document of the lower label ahead."""
     for lane in range(LANES):
@@ -94,7 +94,7 @@ def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out)
                 out[lanes.query[b, lane]] = wrong[lane]
 
 
-@no_refcount
+@inlined
 def _wrong_of_query(q, offsets, ranked, n_levels, above):
     """`above` is the tree: its sum up to a level counts the documents above of that level or a better one."""
     for level in range(n_levels + 1):

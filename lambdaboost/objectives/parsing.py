@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from lambdaboost.clicks.propensities import CURVES
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.objective import OBJECTIVES, Objective
 from lambdaboost.objectives.recipes import RECIPES
@@ -37,3 +40,21 @@ def parse(text: str) -> Any:
     if not isinstance(value, Objective):
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {', '.join(objectives)}")
     return value
+
+
+def read_objective(objective: Any) -> Any:
+    """The objective or native objective of a text, which must be one; anything else unchanged.
+
+    >>> read_objective("rank:ndcg"), read_objective("LambdaRank")
+    (rank:ndcg, LambdaRank())
+    """
+    if not isinstance(objective, str):
+        return objective
+    names = [name for engine in ENGINES.values() for name in engine.NATIVE_OBJECTIVES]
+    text = objective.strip()
+    if text in names:
+        return NativeObjective(text)
+    close = get_close_matches(text, names, 1, 0.8)
+    if close and not text[:1].isupper():
+        raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
+    return parse(objective)

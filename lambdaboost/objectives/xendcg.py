@@ -7,12 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from lambdaboost._checks import RowError, check_whole
-from lambdaboost._jit import inlined_strict_fp, kernel, no_refcount, over_queries
+from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -63,12 +64,15 @@ class XENDCG(Objective):
             )
         check_whole("seed", self.seed, 0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document at a round."""
-        lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
-        gains = q.memo((self.metric, "gains before the draw"), lambda: self._gains(q))
-        over_queries(_xendcg_kernel, q.offsets, iteration, self.seed, scores, gains, lam, mu)
-        return lam, mu
+    def _prepare(self, q: Queries) -> Lambdas:
+        offsets, seed, gains = q.offsets, self.seed, self._gains(q)
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.empty((2, now.scores.size), np.float32)
+            over_queries(_xendcg_kernel, offsets, now.iteration, seed, now.scores, gains, lam, mu)
+            return lam, mu
+
+        return lambdas
 
     def _gains(self, q: Queries) -> Floats:
         """G + 1, from which γ is taken; NaN without a label."""
@@ -98,7 +102,7 @@ SUMS = np.array(
 TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
 
 
-@no_refcount
+@inlined
 def _two_highest(s, gains):
     """The highest scored document among those with a label and the next one's score; -1 where there are not two."""
     top = -1
@@ -111,7 +115,7 @@ def _two_highest(s, gains):
     return (top if second > -np.inf else -1), second
 
 
-@no_refcount
+@inlined
 def _apart(s, gains, top, second, below):
     """How far each score is from the second highest, at most `FARTHEST`."""
     for i in range(s.size):
@@ -120,7 +124,7 @@ def _apart(s, gains, top, second, below):
         below[top] = min(s[top] - second, FARTHEST)
 
 
-@no_refcount
+@inlined
 def _steps(times):
     """The constants of this number of steps x ← a x + c modulo 2^32 taken as one, by squaring the step."""
     power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
@@ -133,7 +137,7 @@ def _steps(times):
     return a, c
 
 
-@no_refcount
+@inlined
 def _draw(gains, state, phi):
     """2^l − γ, γ of the 15 bits that the generator has best; 0 without a label."""
     for first in range(0, gains.size, AT_ONCE):
@@ -149,7 +153,7 @@ def _float32_sum(a, b, c):
     return np.float32(a) + np.float32(b) + np.float32(c)
 
 
-@no_refcount
+@inlined
 def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
     """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
-from lambdaboost._installed import refusal
 from lambdaboost.callback import columns_of
 from lambdaboost.datasets import Collection, Columns, Queries
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.evaluation.naming import parse_all
@@ -183,7 +183,7 @@ def train_fold(
     # The engines' rankers name the same arguments differently.
     weight, valid_weight = (part.queries.query_weight for part in (train, valid))
     arguments: dict[str, Any] = {}
-    if ranker._engine == "xgboost":
+    if ranker._engine.NAME == "xgboost":
         copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
         weights = {"sample_weight": weight, "sample_weight_eval_set": [valid_weight]}
     else:
@@ -257,7 +257,7 @@ def measure_folds(
     values = {measure: np.empty(fold.size) for measure in measures}
     for number, (one, part) in enumerate(zip(trained, parts, strict=True)):
         n = min(rounds, one.curve.size)
-        up_to = {"iteration_range": (0, n)} if ranker._engine == "xgboost" else {"num_iteration": n}
+        up_to = {"iteration_range": (0, n)} if ranker._engine.NAME == "xgboost" else {"num_iteration": n}
         found = one.ranker.predict(table_of(part, columns), **up_to)
         scores[data.queries.rows_of(fold == number)] = found
         for measure in measures:

@@ -16,6 +16,8 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -24,11 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
-from lambdaboost._installed import ENGINES, TITLES, engine_named, first_installed, installed, package
+from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection, Columns, Queries
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.evaluation import CNDCG, NDCG, Measure, trade_off
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
 from lambdaboost.evaluation.naming import parse_all
@@ -44,7 +47,6 @@ from lambdaboost.evaluation.significance import (
 )
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
-from lambdaboost.native import NATIVE_OBJECTIVES
 from lambdaboost.objectives import GumbelRanks, LambdaRank, Scorecard, graded
 from lambdaboost.objectives.swaps.registry import SWAPS
 from lambdaboost.saving import save
@@ -97,7 +99,7 @@ class Setting(NamedTuple):
         objective = self.objective if isinstance(self.objective, str) else repr(self.objective)
         labels = f" of {RELEVANCE} + {self.added}" if self.added else ""
         trees = f"trees {self.trees}" if self.trees else "default parameters"
-        return f"{objective}{labels}, {TITLES[self.engine]}, {trees}"
+        return f"{objective}{labels}, {ENGINES[self.engine].TITLE}, {trees}"
 
 
 class Result(NamedTuple):
@@ -324,8 +326,8 @@ def tune(
     further = [name for name in train.queries.labels if name != RELEVANCE]
     loss = yeti_loss(metric_of(measures[0]))
     trees = range(min(settings, len(PORTFOLIO)))
-    others = [name for name in installed() if engine is None and name != main]
-    planned = [Setting("default", NATIVE_OBJECTIVES[main][0], main, 0)]
+    others = [name for name in ENGINES if engine is None and name != main and find_spec(name)]
+    planned = [Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)]
     planned += [Setting("trees" if at else "objective", loss, main, at) for at in trees]
     planned += [Setting("engine", loss, other, at) for other in others for at in SHARED if at in trees]
     n = len(planned) + len(objectives_on(0, main, measures, further))
@@ -473,7 +475,9 @@ def objectives_on(
     metric = metric_of(measures[0])
     first = yeti_loss(metric)
     own = [
-        name for name in NATIVE_OBJECTIVES[engine] if name != "rank:map" and (trees or name != "lambdarank")
+        name
+        for name in ENGINES[engine].NATIVE_OBJECTIVES
+        if name != "rank:map" and (trees or name != "lambdarank")
     ]
     if engine == "xgboost" and not trees:
         own.remove("rank:ndcg")  # the engine's default, which is there
@@ -506,7 +510,7 @@ def params_in(setting: Setting, seed: int) -> dict[str, Any]:
 
 def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any:
     """The ranker of a setting."""
-    return engine_named(setting.engine).LambdaRanker(
+    return import_module(f"lambdaboost.{setting.engine}").LambdaRanker(
         objective=setting.objective,
         n_estimators=rounds,
         query=columns.query,

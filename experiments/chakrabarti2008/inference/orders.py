@@ -13,13 +13,17 @@ and the discount, MRR has worth for the first good document alone. With s_b, s_g
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import FASTMATH, over_queries
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
+
+# In Numba's own cache, which checks this file alone: a kernel here calls none of another file.
+kernel = numba.njit(cache=True, error_model="numpy", nogil=True, fastmath=set(FASTMATH))
 
 GOOD, BAD, NEITHER = 1, 0, -1
 KINDS = ("AUC", "MAP", "NDCG", "MRR", "MRR by mrr")
@@ -80,7 +84,7 @@ def _queries(first, last, offsets, order, scores, classes, kind, value, k, loss,
         loss[q] = _query(order[a:b], scores[a:b], classes[a:b], kind, value, k, direction[a:b])
 
 
-@inlined
+@kernel
 def _query(order, scores, classes, kind, value, k, direction):
     goods, bads = _of_class(order, classes, GOOD), _of_class(order, classes, BAD)
     if goods.size == 0:
@@ -108,7 +112,7 @@ def _query(order, scores, classes, kind, value, k, direction):
     return loss
 
 
-@inlined
+@kernel
 def _of_class(order, classes, which):
     """The documents of a class by score, highest first."""
     documents, n = np.empty(order.size, dtype=np.int64), 0
@@ -119,7 +123,7 @@ def _of_class(order, classes, which):
     return documents[:n]
 
 
-@inlined
+@kernel
 def _worth(kind, n_good, value):
     worth = np.zeros(n_good)
     if kind == BY_MAP:
@@ -131,7 +135,7 @@ def _worth(kind, n_good, value):
     return worth
 
 
-@inlined
+@kernel
 def write_forces(goods, bads, above, direction):
     """The derivative of δφ_po (eq. 4): a bad document above a good one takes 2/(n⁺n⁻), and the good one gives it."""
     scale = 2.0 / (goods.size * bads.size)
@@ -143,7 +147,7 @@ def write_forces(goods, bads, above, direction):
         direction[goods[i]] = -scale * above[i]
 
 
-@inlined
+@kernel
 def pairs_within(s_good, s_bad, margin):
     """How many bad documents score higher than each good one less a margin.
 
@@ -159,7 +163,7 @@ def pairs_within(s_good, s_bad, margin):
     return above
 
 
-@inlined
+@kernel
 def first_good(low, s_bad, value):
     """MRR by φ_mrr (Figure 3): how many bad documents stand above the good one of lowest score.
 
@@ -173,7 +177,7 @@ def first_good(low, s_bad, value):
     return at
 
 
-@inlined
+@kernel
 def _by_merge(s_good, s_bad, worth, value):
     """The greedy merge of Yue et al. (2007): bad documents rise into the good ones, each as far as it pays.
 
@@ -197,7 +201,7 @@ def _by_merge(s_good, s_bad, worth, value):
     return np.cumsum(above)
 
 
-@inlined
+@kernel
 def _by_table(s_good, s_bad, worth, value, k, rows):
     """The table of 2008, Figure 2, of the good documents that earn something before the cutoff k: the first `rows`.
 
@@ -253,7 +257,7 @@ def _by_table(s_good, s_bad, worth, value, k, rows):
     return above
 
 
-@inlined
+@kernel
 def _sums(values):
     """Sums of the first 0, 1, …, n values."""
     out = np.zeros(values.size + 1)
@@ -262,7 +266,7 @@ def _sums(values):
     return out
 
 
-@inlined
+@kernel
 def _sunk(first, least, own, sum_good, sum_bad, at_own):
     """Σ_{b above g} (s_b − s_g) over goods from `first` on, each below `least` bad documents or at its own lower place.
 

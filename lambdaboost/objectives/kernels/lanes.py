@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, inlined_disjoint, kernel, no_refcount, over_queries
+from lambdaboost._jit import by_type, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
@@ -125,7 +125,7 @@ def allocate() -> LaneWork:
     return LaneWork(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
 
 
-@no_refcount
+@inlined
 def _exponentials(sigmoid, n, work):
     """E by position; products of two stay inside float32."""
     best, worst, lift = work.best, work.worst, math.exp(-0.5 * sigmoid.center)
@@ -146,7 +146,7 @@ def _exponentials(sigmoid, n, work):
             e[lane] = exp_minus(min(x, FARTHEST)) * worst[lane]
 
 
-@no_refcount
+@inlined
 def _to_slots(batch, levels, work, slots):
     """Fill the slots with what does not depend on the order."""
     start, gain = levels
@@ -166,7 +166,7 @@ def _to_slots(batch, levels, work, slots):
             row[LANES * E + lane] = work.e[np.int32(position[lane]) * LANES + lane]
 
 
-@no_refcount
+@inlined
 def _factors_to_slots(factors, batch, offsets, slots):
     for lane in range(LANES if is_factored(factors) else 0):
         q = batch.query[lane]
@@ -209,7 +209,7 @@ terms_to_slots = by_type(
 )
 
 
-@no_refcount
+@inlined
 def _document(slot, lane):
     return Document(
         slot[LANES * E + lane],
@@ -220,7 +220,7 @@ def _document(slot, lane):
     )
 
 
-@inlined_disjoint
+@inlined
 def _add_lane_pair(formula, one, other):
     """Add the pair of two slots in every lane."""
     for lane in range(LANES):
@@ -236,7 +236,7 @@ def _add_lane_pair(formula, one, other):
         other[LANES * MU + lane] += u * c
 
 
-@no_refcount
+@inlined
 def _sum_lane_pairs(formula, n, slots):
     for i in range(n - 1):
         for j in range(i + 1, n):
@@ -251,7 +251,7 @@ class Results(NamedTuple):
     order: NDArray[np.int32]  # by document, or of no length
 
 
-@no_refcount
+@inlined
 def _write(batch, offsets, rank, slots, results):
     """Bring the sums of the lists to their documents."""
     lam, mu = results.out[0], results.out[1]

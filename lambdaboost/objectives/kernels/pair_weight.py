@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, known_by_type, no_refcount
+from lambdaboost._jit import by_type, inlined, known_by_type
 from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
@@ -63,8 +63,8 @@ class Factors(NamedTuple):
 class PairFactors(Protocol):
     """Factors as a value, which a `PairRule` can hold: hashable, with a repr that reads back."""
 
-    def of(self, scores: NDArray[np.float64], q: Queries) -> Factors | Unfactored:
-        """The factors of some queries at the scores of a round; `Unfactored` where all of them are 1."""
+    def of(self, q: Queries) -> Factors | Unfactored:
+        """The factors of some queries; `Unfactored` where all of them are 1."""
         ...
 
 
@@ -121,7 +121,7 @@ by_levels = known_by_type(lambda swap: getattr(swap, "by_levels", False))
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
-@no_refcount
+@inlined
 def gain_delta(swap, i, j):
     """The part of |ΔZ| that the gains of a better document and a worse one decide."""
     return i.gain - j.gain if by_gain(swap) else ONE

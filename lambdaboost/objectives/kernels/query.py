@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, kernel, known_by_type, no_refcount, over_queries
+from lambdaboost._jit import by_type, inlined, kernel, known_by_type, over_queries
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -95,7 +95,7 @@ def allocate(levels: Levels, first: int, last: int, dtype: Any) -> TileWork:
     )
 
 
-@no_refcount
+@inlined
 def _place_levels(q, cutoff, lists, n, work):
     """Where each level of each part starts; the parts are padded."""
     levels, start, following = lists.levels, work.start, work.following
@@ -120,7 +120,7 @@ def _place_levels(q, cutoff, lists, n, work):
         at += PADDING
 
 
-@no_refcount
+@inlined
 def _fill_slots(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
     following, score_of_slot, document = work.following, work.score, work.document
@@ -144,7 +144,7 @@ def _fill_slots(q, cutoff, lists, formula, work):
                 factor[slot] = factor_of(formula.factors, a + i)
 
 
-@no_refcount
+@inlined
 def _fill_levels(q, sigmoid, lists, work):
     """Gains and E of all slots; λ and μ of none."""
     start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
@@ -164,7 +164,7 @@ def _fill_levels(q, sigmoid, lists, work):
         slot_lam[slot] = slot_mu[slot] = lam[slot] = mu[slot] = 0
 
 
-@no_refcount
+@inlined
 def _add_tile(formula, work, rows, columns):
     """Add the pairs of the rows of one level, each of which should be above all columns."""
     rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
@@ -197,7 +197,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
     carry_to_float64(work.slots, work.sums, n_slots)
 
 
-@no_refcount
+@inlined
 def _terms_of_level(level, n, work):
     """Write V of a level (`swaps.pair_accuracy`) at the rank of every slot."""
     v = 0
@@ -207,7 +207,7 @@ def _terms_of_level(level, n, work):
         work.v_of_slot[work.by_rank[x]] = v
 
 
-@no_refcount
+@inlined
 def _terms_of_row(i, at, passed, work):
     """Write V of all levels at the rank of slot i; `passed` counts each level's above rank `at`, which moves on."""
     slot = -1

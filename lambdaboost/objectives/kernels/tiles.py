@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import inlined_disjoint, no_refcount
+from lambdaboost._jit import inlined
 from lambdaboost.objectives.kernels.loss import as_better, pair_gradients, sigmoid_pair
 from lambdaboost.objectives.kernels.pair_weight import ONE, Document, gain_delta, rank_delta, times
 
@@ -44,7 +44,7 @@ class Run(NamedTuple):
     mu: Any
 
 
-@no_refcount
+@inlined
 def pair(formula, i, j):
     """Force and curvature of a pair over `gain_delta`, which all pairs of j with one level have in common."""
     rho, rest = sigmoid_pair(formula.sigmoid, i.e, j.e)
@@ -52,7 +52,7 @@ def pair(formula, i, j):
     return pair_gradients(formula.gradient, weighted, rho, rest)
 
 
-@no_refcount
+@inlined
 def run_of(slots, lo, hi):
     """The slots lo:hi."""
     return Run(
@@ -61,7 +61,7 @@ def run_of(slots, lo, hi):
     )  # fmt: skip
 
 
-@no_refcount
+@inlined
 def subrun(run, lo, hi):
     """A part of a run."""
     return Run(
@@ -69,19 +69,19 @@ def subrun(run, lo, hi):
     )  # fmt: skip
 
 
-@no_refcount
+@inlined
 def row_document(formula, rows, i):
     """The document of a row, the better of a pair."""
     return Document(as_better(formula.sigmoid, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.factor[i])
 
 
-@no_refcount
+@inlined
 def column_document(columns, j):
     """The document of a column, the worse of a pair."""
     return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], ONE)
 
 
-@inlined_disjoint
+@inlined
 def _tile(formula, rows, columns):
     """λ and μ of four rows of one level against a run of columns, whose sums grow."""
     i0, i1, i2, i3 = rows
@@ -106,7 +106,7 @@ def _tile(formula, rows, columns):
     return a0, a1, a2, a3, b0, b1, b2, b3
 
 
-@inlined_disjoint
+@inlined
 def _row(formula, i, columns):
     """λ and μ of one row against a run of columns, whose sums grow."""
     a = b = np.float32(0)
@@ -121,7 +121,7 @@ def _row(formula, i, columns):
     return a, b
 
 
-@no_refcount
+@inlined
 def rows_by_columns(formula, rows, columns):
     """Rows of one level, each to be above all columns; `carry_to_float64` follows at most ROWS_CARRIED rows."""
     n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
@@ -152,7 +152,7 @@ def rows_by_columns(formula, rows, columns):
             i += 1
 
 
-@no_refcount
+@inlined
 def carry_to_float64(slots, sums, n):
     """Add what n slots have summed in float32 to their float64 sums, and start again."""
     lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
@@ -162,7 +162,7 @@ def carry_to_float64(slots, sums, n):
         lam[slot] = mu[slot] = 0
 
 
-@no_refcount
+@inlined
 def padded_end(lo, hi, end):
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
     return lo + (hi - lo + PADDING - 1) // PADDING * PADDING if hi == end else hi

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, no_refcount, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss, logistic, pair_gradients, write_e
@@ -141,7 +141,7 @@ def _allocate(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weigh
     return docs, weights, runs, work
 
 
-@no_refcount
+@inlined
 def _read_documents(swap, ranked, fallen, level_of, docs):
     """Fill all but the sums."""
     rank_terms(swap, ranked, docs.d, docs.h)
@@ -155,7 +155,7 @@ def _read_documents(swap, ranked, fallen, level_of, docs):
     _fill_terms(swap, docs)
 
 
-@no_refcount
+@inlined
 def _fill_terms(swap, docs):
     """D of every document: 1, then d and h, or V of every level (`swaps.pair_accuracy`)."""
     m, n_terms = docs.terms.shape
@@ -171,7 +171,7 @@ def _fill_terms(swap, docs):
                 docs.terms[i, k] = docs.d[i] if k == 1 else docs.h[i]
 
 
-@no_refcount
+@inlined
 def _weigh_levels(swap, docs, weights):
     """Fill h and W."""
     gain, n_levels, n_terms = weights.gain, weights.gain.size, docs.terms.shape[1]
@@ -193,7 +193,7 @@ def _weigh_levels(swap, docs, weights):
                     weights.by_lower[lower, upper, l, k] = by_upper[k, l]
 
 
-@no_refcount
+@inlined
 def _split_runs(docs, runs):
     """Where each run begins and ends."""
     m = docs.s.size
@@ -207,7 +207,7 @@ def _split_runs(docs, runs):
         runs.half[run] = max(0.5 * (docs.s[first] - docs.s[last - 1]), 1e-9)
 
 
-@no_refcount
+@inlined
 def _lagrange(runs, run, s, out):
     """Write ℓ_u(s) of every point of a run."""
     x = (s - runs.middle[run]) / runs.half[run]
@@ -221,7 +221,7 @@ def _lagrange(runs, run, s, out):
         product *= x - X[u]
 
 
-@no_refcount
+@inlined
 def _compute_moments(docs, runs, at_points):
     """Compute the moments of all runs, from the leaves up."""
     n_runs, n_levels, n_terms, _ = runs.moments.shape
@@ -240,7 +240,7 @@ def _compute_moments(docs, runs, at_points):
                         runs.moments[run // 2, level, k, u] += runs.moments[run, level, k, v] * at_points[u]
 
 
-@no_refcount
+@inlined
 def _evaluate_local_expansions(docs, runs, at_points):
     """Pass the local expansions down to the leaves, and add their values to the sums."""
     n_runs, n_levels, n_terms, _ = runs.moments.shape
@@ -265,7 +265,7 @@ def _evaluate_local_expansions(docs, runs, at_points):
                     docs.sums[x, i] += docs.terms[i, k] * total
 
 
-@no_refcount
+@inlined
 def _interact_by_points(formula, weights, runs, pair, work):
     """Turn the moments of each of two runs into a local expansion at the points of the other."""
     upper, lower = pair
@@ -286,7 +286,7 @@ def _interact_by_points(formula, weights, runs, pair, work):
     _translate_moments(weights.by_lower, at_points[LOWER], moments[upper], local[lower], mixed)
 
 
-@no_refcount
+@inlined
 def _translate_moments(weights, at_points, moments, local_expansion, mixed):
     """Add the moments of a run, translated, to the local expansion of another."""
     n_levels, n_terms, _ = moments.shape
@@ -312,7 +312,7 @@ def _translate_moments(weights, at_points, moments, local_expansion, mixed):
                             local_expansion[level, derivative, k, u] += total
 
 
-@no_refcount
+@inlined
 def _interact_all(formula, weights, docs, runs, work):
     """Let every pair of runs interact once: leaves with themselves, halves until narrow, far apart or leaves."""
     n_runs = runs.middle.size
@@ -337,7 +337,7 @@ def _interact_all(formula, weights, docs, runs, work):
                     n += 1
 
 
-@no_refcount
+@inlined
 def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
@@ -362,7 +362,7 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
             slots[x, LAM, slot] = slots[x, MU, slot] = 0
 
 
-@no_refcount
+@inlined
 def _fill_leaf_slots(gain, docs, bounds, x, work):
     """Bring the documents of a leaf to slots level by level, all but E and d."""
     slots, start, rank = work.slots[x], work.start[x], work.rank[x]
@@ -379,7 +379,7 @@ def _fill_leaf_slots(gain, docs, bounds, x, work):
         slots[E, slot] = 0
 
 
-@no_refcount
+@inlined
 def _interact_by_levels(formula, docs, x, y, work):
     """Every level of leaf x against all worse levels of leaf y."""
     rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
@@ -396,7 +396,7 @@ def _interact_by_levels(formula, docs, x, y, work):
             lo = hi
 
 
-@no_refcount
+@inlined
 def _write_d(docs, better, worse, place, work):
     """D of the documents of a level of a leaf for pairs of two levels: V of the worse less V of the better."""
     x, level = place
@@ -405,7 +405,7 @@ def _write_d(docs, better, worse, place, work):
         work.slots[x, D, slot] = terms[1 + worse] - terms[1 + better]
 
 
-@no_refcount
+@inlined
 def _far_pairs(formula, weights, docs, upper, lower):
     """The same one by one in float64, where scores lie too far apart for tiles."""
     for i in range(upper[0], upper[1]):

@@ -30,17 +30,17 @@ SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
     n = by_rank.size
     depth = min(cutoff, n)
-    still_reading = np.empty(n)  # below each rank
+    # d holds the chance that the user still reads below each rank, before it holds V.
     p = 1.0
     for r in range(n):
         miss = max(1 - satisfaction[by_rank[r]], SURE)
         p *= miss
-        still_reading[r] = p
+        d[r] = p
         h[r] = 1 / miss
     v = 0.0
     d[depth:n] = 0
     for r in range(depth - 1, -1, -1):
-        v += still_reading[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
+        v += d[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
         d[r] = v if v > SMALL else 0.0
     return depth
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lambdaboost._checks import refuse_labels
-from lambdaboost._installed import TITLES
 from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives import parse
-
-# By engine, the default first.
-NATIVE_OBJECTIVES = {
-    "lightgbm": ("lambdarank", "rank_xendcg"),
-    "xgboost": ("rank:ndcg", "rank:pairwise", "rank:map"),
-}
+from lambdaboost.engines import ENGINES
 
 
 @dataclass(frozen=True, repr=False)
 class NativeObjective:
     """An engine's own ranking objective, computed by the engine; its `repr` is its name.
 
-    >>> read_objective("rank:ndcg"), read_objective("rank:ndcg").owner
+    >>> NativeObjective("rank:ndcg"), NativeObjective("rank:ndcg").owner
     (rank:ndcg, 'xgboost')
     """
 
@@ -39,11 +31,11 @@ class NativeObjective:
     @property
     def owner(self) -> str:
         """The name of its engine."""
-        return next(engine for engine, names in NATIVE_OBJECTIVES.items() if self.name in names)
+        return next(name for name, engine in ENGINES.items() if self.name in engine.NATIVE_OBJECTIVES)
 
     def check_labels(self, labels: Any) -> None:
         """Warn of missing grades, which the engine reads as 0; raise for grades that it cannot read."""
-        grades, title = np.asarray(labels), TITLES[self.owner]
+        grades, title = np.asarray(labels), ENGINES[self.owner].TITLE
         if grades.dtype.kind == "f" and np.isnan(grades).any():
             warn(
                 f"NaN labels: {title}'s own objective reads missing grades as 0; drop these rows, or give an "
@@ -65,22 +57,9 @@ class NativeObjective:
     def check(self, engine: str) -> None:
         """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""
         if engine != self.owner:
-            own = " or ".join(map(repr, NATIVE_OBJECTIVES[engine]))
+            owner, other = ENGINES[self.owner].TITLE, ENGINES[engine]
+            own = " or ".join(map(repr, other.NATIVE_OBJECTIVES))
             raise ValueError(
-                f"objective is {self.name!r}, which is {TITLES[self.owner]}'s own: on {TITLES[engine]} give {own}, or "
-                "an objective such as LambdaRank()"
+                f"objective is {self.name!r}, which is {owner}'s own: on {other.TITLE} give {own}, or an "
+                "objective such as LambdaRank()"
             )
-
-
-def read_objective(objective: Any) -> Any:
-    """The objective or native objective of a text, which must be one; anything else unchanged."""
-    if not isinstance(objective, str):
-        return objective
-    names = [name for of_engine in NATIVE_OBJECTIVES.values() for name in of_engine]
-    text = objective.strip()
-    if text in names:
-        return NativeObjective(text)
-    close = get_close_matches(text, names, 1, 0.8)
-    if close and not text[:1].isupper():
-        raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
-    return parse(objective)

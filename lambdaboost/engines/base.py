@@ -1,0 +1,186 @@
+"""What lambdaboost asks of an engine: two protocols, which the modules `lightgbm` and `xgboost` satisfy.
+
+A third engine is a third module with these names; nothing else in the package knows an engine's own functions. The
+modules import their engine inside functions, so that either may be missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets.queries import Queries
+
+# Called after every round with the measure of the validation data, None without; True ends the training.
+OnRound = Callable[[float | None], bool | None]
+
+
+class Fields(NamedTuple):
+    """What an engine's data set says of its rows; None where it was not given."""
+
+    offsets: NDArray[Any] | None  # where each query begins, and the end
+    labels: NDArray[Any] | None
+    weight: NDArray[Any] | None  # of rows or of queries
+
+
+class Leaf(NamedTuple):
+    """A leaf with its value."""
+
+    value: float
+
+
+class Split(NamedTuple):
+    """A split: left if feature ≤ threshold (both float32) or, where there are categories, if it is one of them."""
+
+    feature: int
+    threshold: np.float32
+    categories: tuple[int, ...]
+    missing_left: bool
+    left: Split | Leaf
+    right: Split | Leaf
+
+
+class Trees(NamedTuple):
+    """The trees of a model, whose sum it predicts, and the name of its objective."""
+
+    trees: list[Split | Leaf]
+    objective: str
+
+
+class Training(Protocol):
+    """What a training asks of its engine: of its parameters, of a data set, and of the booster that calls."""
+
+    NAME: str  # "lightgbm": of the module, of the engine's package, and in saved models
+    TITLE: str  # "LightGBM"
+    NATIVE_OBJECTIVES: tuple[str, ...]  # the engine's own ranking objectives, the default first
+    MIN_LEAF_SIZE: str  # the parameter with the smallest leaf, in documents or in hessians
+    DEFAULTS: dict[str, float]  # of the parameters that limit the size of leaves
+    ONLY_NATIVE: dict[
+        str, str
+    ]  # parameters that only its own ranking objective reads, with what to give instead
+
+    # Parameters.
+
+    def parameter_names(self) -> frozenset[str]:
+        """All names of parameters, with their aliases."""
+
+    def reserved_names(self) -> frozenset[str]:
+        """The parameters for which `tune` and the command line have their own arguments."""
+
+    def given(self, params: Mapping[str, Any], name: str) -> Any:
+        """The value of a parameter under any of its names; None without."""
+
+    def is_metric(self, text: str) -> bool:
+        """Whether a text names one of the engine's own metrics."""
+
+    def workers(self, params: Mapping[str, Any]) -> int:
+        """How many workers of a cluster train together."""
+
+    # Data sets.
+
+    def is_data(self, value: object) -> bool:
+        """Whether an object is a data set of this engine."""
+
+    def rows_in(self, data: Any) -> int | None:
+        """The number of rows of a data set; None if it is not read yet and nothing shows it."""
+
+    def fields_of(self, data: Any) -> Fields:
+        """The offsets, labels and weights of a data set; an error that says how to give missing groups."""
+
+    def dataset(
+        self,
+        features: Any,
+        q: Queries,
+        *,
+        names: Sequence[str] | None = None,
+        reference: Any = None,
+    ) -> Any:
+        """A data set of the grades, 0 where missing; validation data are binned as the data set `reference`."""
+
+    # Boosters in training.
+
+    def is_booster(self, value: object) -> bool:
+        """Whether an object is a booster of this engine."""
+
+    def params_of(self, booster: Any) -> Mapping[str, Any]:
+        """The parameters that the user gave, as far as the engine shows them."""
+
+    def round_of(self, booster: Any) -> int:
+        """The booster's own count of rounds, with those of the model that it continues."""
+
+    def threads_given(self, booster: Any) -> Any:
+        """The number of threads that the user gave; None, or no number above 0, without one."""
+
+    def own_metrics(self, booster: Any) -> Sequence[str]:
+        """The names of the engine's own metrics that the booster evaluates, as in its results."""
+
+    def metrics_in_training(self, booster: Any) -> Sequence[Any]:
+        """The callables that the training of the booster evaluates."""
+
+    def train(
+        self,
+        objective: Callable[..., Any] | str,
+        params: Mapping[str, Any],
+        rounds: int,
+        data: Any,
+        valid: Any = None,
+        measure: Callable[..., Any] | None = None,
+        early_stopping: int | None = None,
+        on_round: OnRound | None = None,
+    ) -> Any:
+        """The booster of the engine's `train`, without output; after early stopping it ends at its best round.
+
+        The objective is one of lambdaboost, or the name of the engine's own.
+        """
+
+
+class Model(Protocol):
+    """What a trained model asks of its engine. A booster is asked for the rounds that it predicts with."""
+
+    SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
+    UNNAMED: str  # its names of features that were given none, such as "Column_{}"
+
+    def version(self) -> str:
+        """The engine's version, whichever distribution it came with."""
+
+    def read(self, content: bytes) -> Any:
+        """The booster of the bytes of its file."""
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """The bytes of a booster's file, in the format of the suffix."""
+
+    def scores(
+        self, booster: Any, X: Any, rounds: int | None = None, *, missing: float = math.nan
+    ) -> NDArray[np.floating]:
+        """The predictions after `rounds`, by default all that it predicts with, shape (n_documents,)."""
+
+    def contributions(self, booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+        """SHAP values of the scores, with the base in a last column, shape (n_documents, n_features + 1)."""
+
+    def n_rounds(self, booster: Any) -> int:
+        """The number of rounds of a booster that is saved."""
+
+    def feature_names(self, booster: Any) -> tuple[str, ...]:
+        """Names of the features; those of `UNNAMED` if they were given none."""
+
+    def categories(self, booster: Any) -> dict[str, list[Any]]:
+        """The values of each categorical feature that the booster itself stores."""
+
+    def trees(self, booster: Any) -> Trees:
+        """The trees as `Split` and `Leaf`; a ValueError for a model that is no sum of such trees."""
+
+
+class Engine(Training, Model, Protocol):
+    """What both protocols ask."""
+
+
+def cannot_export(what: str, remedy: str) -> ValueError:
+    """The error for a model whose trees are no `Trees`."""
+    return ValueError(f"cannot export a model with {what}: {remedy}")
+
+
+OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"

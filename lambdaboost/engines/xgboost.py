@@ -1,0 +1,353 @@
+"""XGBoost, as `Training` and `Model` of `base` ask for it: tried with XGBoost 2.1 to 3.4.
+
+Undocumented are the contents of ``save_config`` and of a model in JSON, and the variables of `xgboost.train`, which
+says nothing of itself to what it calls. If a later version changes a name, `tests/test_engines.py` reports which one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._installed import package
+from lambdaboost._warn import variables_of
+from lambdaboost.datasets.arrays import feature_array, query_weights
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.engines.base import OWN_FILE, Fields, Leaf, OnRound, Split, Trees, cannot_export
+
+NAME, TITLE = "xgboost", "XGBoost"
+NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
+SUFFIXES: tuple[str, ...] = (".ubj", ".json")
+UNNAMED = "f{}"
+
+# A method of XGBoost's boosters that LightGBM's do not have.
+BOOSTER_METHOD = "num_boosted_rounds"
+
+# The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
+# gblinear, of objectives, and of its estimators.
+_PARAMETERS = """
+booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
+random_state rng_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
+
+eta learning_rate gamma min_split_loss max_depth min_child_weight max_delta_step subsample sampling_method
+colsample_bytree colsample_bylevel colsample_bynode lambda reg_lambda alpha reg_alpha tree_method scale_pos_weight
+updater updater_seq refresh_leaf process_type grow_policy max_leaves max_bin num_parallel_tree monotone_constraints
+interaction_constraints multi_strategy max_cached_hist_node extmem_single_page max_cat_to_onehot max_cat_threshold
+sparse_threshold default_direction opt_dense_col specified_updater sketch_eps sketch_ratio max_row_perbatch
+
+sample_type normalize_type rate_drop one_drop skip_drop feature_selector top_k tolerance
+
+objective base_score eval_metric num_class num_target boost_from_average tweedie_variance_power huber_slope
+quantile_alpha expectile_alpha aft_loss_distribution aft_loss_distribution_scale lambdarank_pair_method
+lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization lambdarank_unbiased
+lambdarank_bias_norm ndcg_exp_gain
+
+n_estimators early_stopping_rounds callbacks importance_type enable_categorical missing feature_types feature_weights
+"""
+
+MIN_LEAF_SIZE = "min_child_weight"
+DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
+# Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE = {
+    "lambdarank_pair_method": "the measure truncates: give LambdaRank(NDCG(k=32))",
+    "lambdarank_num_pair_per_sample": "the measure truncates: give LambdaRank(NDCG(k={value}))",
+    "lambdarank_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
+    "lambdarank_score_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
+    "lambdarank_unbiased": "leave it out",
+    "ndcg_exp_gain": "give LambdaRank(NDCG(gain='linear'))",
+}
+
+# The metrics of XGBoost 2.1 to 3.4; Python has no list of them.
+_METRICS = """
+rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
+cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
+"""
+METRICS = frozenset(_METRICS.split())
+
+
+# Parameters.
+
+
+@cache
+def parameter_names() -> frozenset[str]:
+    """All names of parameters."""
+    return frozenset(_PARAMETERS.split())
+
+
+def reserved_names() -> frozenset[str]:
+    """The parameters for which `tune` and the command line have their own arguments."""
+    return frozenset(
+        {
+            *("objective", "eval_metric", "disable_default_eval_metric", "num_boost_round", "n_estimators"),
+            *("early_stopping_rounds", "seed", "random_state"),
+        }
+    )
+
+
+def given(params: Mapping[str, Any], name: str) -> Any:
+    """The value of a parameter; None without."""
+    return params.get(name)
+
+
+def is_metric(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in METRICS
+
+
+def workers(params: Mapping[str, Any]) -> int:
+    """How many workers of a cluster train together here."""
+    collective = sys.modules.get("xgboost.collective")
+    return int(collective.get_world_size()) if collective is not None and collective.is_distributed() else 1
+
+
+# Data sets.
+
+
+def is_data(value: object) -> bool:
+    """Whether an object is an `xgboost.DMatrix`."""
+    return hasattr(value, "get_uint_info") and hasattr(value, "get_label")
+
+
+def rows_in(data: Any) -> int | None:
+    """The number of rows of a matrix."""
+    return int(data.num_row())
+
+
+def fields_of(data: Any) -> Fields:
+    """The offsets, labels and weights of a matrix."""
+    offsets = data.get_uint_info("group_ptr")
+    if offsets.size == 0:
+        way = "qid=[query of each row] or group=[documents of each query]"
+        raise ValueError(f"the xgboost.DMatrix has no groups: give {way}")
+    return Fields(offsets, data.get_label(), data.get_weight())
+
+
+def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, reference: Any = None) -> Any:
+    """A matrix of the grades, 0 where missing; XGBoost needs no `reference`."""
+    weight = None if q.weight is None else query_weights("weight", q.weight, q.sizes)
+    grades = np.nan_to_num(q.labels[RELEVANCE])
+    data = package(NAME).DMatrix(features, grades, group=q.sizes, weight=weight, enable_categorical=True)
+    # Without names arrays of codes are scored too.
+    data.feature_names = list(names) if names else None
+    return data
+
+
+def matrix_in_cv() -> Any:
+    """The matrix whose slices the `xgboost.cv` that waits trains on; None outside of it."""
+    return variables_of("xgboost.training", "cv").get("dtrain")
+
+
+# Boosters in training.
+
+
+def is_booster(value: object) -> bool:
+    """Whether an object is an `xgboost.Booster`."""
+    return hasattr(type(value), BOOSTER_METHOD)
+
+
+def state_of(booster: Any) -> dict[str, Any]:
+    """What a booster says of itself; reading it takes as long as a short gradient."""
+    learner: dict[str, Any] = json.loads(booster.save_config()).get("learner", {})
+    return learner
+
+
+def round_of(booster: Any) -> int:
+    """The booster's own count of rounds, with those of the model that it continues."""
+    return int(booster.num_boosted_rounds())
+
+
+def threads_given(booster: Any) -> Any:
+    """The number of threads of a booster; 0 where it was not set."""
+    return state_of(booster).get("generic_param", {}).get("nthread")
+
+
+def params_of(booster: Any) -> Mapping[str, Any]:
+    """The parameters given to the `xgboost.train` or `xgboost.cv` that trains the booster, or known from its state.
+
+    A booster knows its kind and the least weight of a leaf, whoever trains it; the default is left out.
+    """
+    given = _training_of(booster).get("params") or {}
+    params = dict(given if isinstance(given, Mapping) else [pair for pair in given if len(pair) == 2])
+    boosting = state_of(booster).get("gradient_booster", {})
+    trees = boosting.get("gbtree", boosting).get("tree_train_param", {})
+    if float(trees.get(MIN_LEAF_SIZE, 1)) != 1:
+        params[MIN_LEAF_SIZE] = trees[MIN_LEAF_SIZE]
+    if boosting.get("name") == "gblinear":
+        params["booster"] = "gblinear"
+    return params
+
+
+def own_metrics(booster: Any) -> Sequence[str]:
+    """The names of XGBoost's own metrics, once it has evaluated them; the default of the objective is one."""
+    return tuple(metric["name"] for metric in state_of(booster).get("metrics", ()))
+
+
+def metrics_in_training(booster: Any) -> Sequence[Any]:
+    """The callable that the `xgboost.train` or `xgboost.cv` of the booster evaluates."""
+    return [_training_of(booster).get("custom_metric")]
+
+
+def _training_of(booster: Any) -> dict[str, Any]:
+    """The local variables of the `xgboost.train` or `xgboost.cv` that trains a booster; none if another loop does."""
+    found = variables_of("xgboost.training", "train", "cv")
+    boosters = [found.get("bst"), *(fold.bst for fold in found.get("cvfolds", ()))]
+    return found if any(one is booster for one in boosters) else {}
+
+
+def train(
+    objective: Callable[..., Any] | str,
+    params: Mapping[str, Any],
+    rounds: int,
+    data: Any,
+    valid: Any = None,
+    measure: Callable[..., Any] | None = None,
+    early_stopping: int | None = None,
+    on_round: OnRound | None = None,
+) -> Any:
+    """The booster of `xgboost.train`, without output; after early stopping it ends at its best round.
+
+    The measure is evaluated on the data `valid`, if there are any.
+    """
+    xgb = package(NAME)
+
+    class EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            values = next(iter(evals_log.get("valid", {}).values()), None)
+            return on_round is not None and bool(on_round(None if values is None else float(values[-1])))
+
+    booster = xgb.train(
+        settings(objective, params),
+        data,
+        rounds,
+        evals=[] if valid is None else [(valid, "valid")],
+        obj=objective if callable(objective) else None,
+        custom_metric=None if valid is None else measure,
+        early_stopping_rounds=early_stopping,
+        verbose_eval=False,
+        callbacks=[EachRound()],
+    )
+    return booster if early_stopping is None else booster[: booster.best_iteration + 1]
+
+
+def settings(
+    objective: Callable[..., Any] | str,
+    params: Mapping[str, Any],
+    metrics: Sequence[str] = (),
+    continues: bool = False,
+) -> dict[str, Any]:
+    """The parameters of `xgboost.train` for an objective, with safe defaults; `metrics` are XGBoost's own."""
+    # The default metrics of ranking objectives refuse grades above 31.
+    own = {"eval_metric": list(metrics)} if metrics else {"disable_default_eval_metric": True}
+    if isinstance(objective, str):
+        return {**own, **params, "objective": objective}
+    # The name sets the task of the model; the gradients are lambdaboost's. XGBoost starts custom objectives at 0.5 and
+    # fits no intercept; a continued model has one already.
+    start = {} if continues or params.get("base_score") is not None else {"base_score": 0.0}
+    return {**own, **params, **start, "objective": "rank:ndcg"}
+
+
+# Models.
+
+
+def version() -> str:
+    """XGBoost's version, whichever distribution it came with."""
+    return str(package(NAME).__version__)
+
+
+def read(content: bytes) -> Any:
+    """The booster of the bytes of its file."""
+    return package(NAME).Booster(model_file=bytearray(content))
+
+
+def write(booster: Any, suffix: str) -> bytes:
+    """The bytes of the booster's file, in JSON if its name ends so."""
+    return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+
+def scores(
+    booster: Any, X: Any, rounds: int | None = None, *, missing: float = math.nan
+) -> NDArray[np.floating]:
+    """The predictions after `rounds`, by default all that it has, as by a `LambdaRanker`, shape (n_documents,)."""
+    xgb = package(NAME)
+    features, up_to = X if hasattr(X, "columns") else feature_array(X), (0, rounds or 0)
+    try:  # in place if XGBoost can, which rounds differently than with a DMatrix
+        found = booster.inplace_predict(features, iteration_range=up_to, missing=missing)
+    except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
+        named = {"feature_names": booster.feature_names, "enable_categorical": True}
+        data = xgb.DMatrix(features, missing=missing, **named)
+        found = booster.predict(data, iteration_range=up_to)
+    return np.asarray(found)
+
+
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores, with the base in a last column."""
+    features = X if hasattr(X, "columns") else feature_array(X)
+    named = {"feature_names": booster.feature_names, "enable_categorical": True}
+    data = package(NAME).DMatrix(features, missing=missing, **named)
+    return np.asarray(booster.predict(data, pred_contribs=True))
+
+
+def n_rounds(booster: Any) -> int:
+    """The number of rounds of a booster that is saved."""
+    return int(booster.num_boosted_rounds())
+
+
+def feature_names(booster: Any) -> tuple[str, ...]:
+    """Names of the features; those of `UNNAMED` if they were given none."""
+    return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
+
+
+def categories(booster: Any) -> dict[str, list[Any]]:
+    """The values of each categorical feature that the booster itself stores."""
+    try:  # stored since XGBoost 3.1, and not with a linear model
+        arrow = dict(booster.get_categories(export_to_arrow=True).to_arrow())
+    except (AttributeError, ImportError, package(NAME).core.XGBoostError):
+        return {}
+    return {name: values.to_pylist() for name, values in arrow.items() if values is not None}
+
+
+def trees(booster: Any) -> Trees:
+    """The trees of a booster, with its base score as a tree of one leaf."""
+    learner = json.loads(booster.save_raw("json"))["learner"]
+    boosting, size = learner["gradient_booster"], learner["learner_model_param"]
+    if boosting["name"] == "gblinear":
+        raise cannot_export("no trees", "train with booster='gbtree'")
+    if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
+        raise cannot_export("several scores a document", OWN_FILE)
+    # DART has a weight for each tree, and its trees one level further down.
+    weights = boosting.get("weight_drop")
+    stored = boosting["gbtree"]["model"]["trees"] if weights else boosting["model"]["trees"]
+    found = [_read_tree(*both) for both in zip(stored, weights or [1.0] * len(stored), strict=True)]
+    if offset := float(size["base_score"].strip("[]")):
+        found.append(Leaf(offset))
+    return Trees(found, learner["objective"]["name"])
+
+
+def _read_tree(tree: dict[str, Any], weight: float) -> Split | Leaf:
+    """A tree of a model in JSON, its leaves times `weight`."""
+    nodes, starts, sizes = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
+    categories = {
+        node: tuple(tree["categories"][first : first + size])
+        for node, first, size in zip(nodes, starts, sizes, strict=True)
+    }
+
+    def node(i: int) -> Split | Leaf:
+        value, default_left = np.float32(tree["split_conditions"][i]), bool(tree["default_left"][i])
+        feature, left, right = tree["split_indices"][i], tree["left_children"][i], tree["right_children"][i]
+        if left < 0:
+            return Leaf(float(value) * weight)
+        if i in categories:  # these go right
+            chosen = categories[i]
+            return Split(feature, np.float32(0), chosen, not default_left, node(right), node(left))
+        # x < t where x ≤ the float32 number before t.
+        below = np.nextafter(value, np.float32(-np.inf))
+        return Split(feature, below, (), default_left, node(left), node(right))
+
+    return node(0)

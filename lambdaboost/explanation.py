@@ -1,0 +1,143 @@
+"""`explain`: why a model ranks one document above another."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._checks import check_whole
+from lambdaboost.engines import engine_of
+from lambdaboost.evaluation.charts import has_matplotlib, render_svg
+from lambdaboost.evaluation.comparison import html_table
+from lambdaboost.saving import booster_in_use
+
+SHOWN = 12  # bars of a plot
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What each feature contributes to the difference of two documents' scores, the largest first.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        A row for each feature: ``feature``, its values ``above`` and ``below``, and its ``contribution``: the SHAP
+        value in the first document's score less that in the second's. The contributions sum to the difference of the
+        scores.
+    above, below : int
+        The rows of both documents.
+
+    """
+
+    frame: Any
+    above: int
+    below: int
+
+    @property
+    def difference(self) -> float:
+        """The score of the first document less that of the second, before any transformation of the engine's own."""
+        return float(self.frame["contribution"].sum())
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw a bar for each of the twelve largest contributions on matplotlib axes; return these."""
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            axes = plt.subplots()[1]
+        shown = self.frame.iloc[:SHOWN][::-1]
+        colors = np.where(shown["contribution"] > 0, "#0072b2", "#d55e00")
+        axes.barh(shown["feature"].astype(str), shown["contribution"], color=colors)
+        axes.axvline(0, color="#999999", linewidth=1)
+        axes.set_xlabel(f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}")
+        return axes
+
+    def __repr__(self) -> str:
+        return f"{self.frame.to_string(index=False)}\n\n{self._caption}"
+
+    def _repr_html_(self) -> str:
+        """The picture, if matplotlib is installed, and the table."""
+        picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:]) if has_matplotlib() else ""
+        return f"{picture}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
+
+    @property
+    def _caption(self) -> str:
+        return f"The score of row {self.above} is that of row {self.below} {self.difference:+.4g}."
+
+
+def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
+    r"""Explain why a model ranks one document above another, by the difference of their SHAP values.
+
+    With :math:`\phi_f(x)` the SHAP value of feature f in the score of document x, as the engine computes it (Lundberg
+    et al. 2018), the contribution of f is :math:`\phi_f(x_\text{above}) - \phi_f(x_\text{below})`. The base cancels:
+    :math:`\sum_f = s_\text{above} - s_\text{below}`.
+
+    Parameters
+    ----------
+    model : LambdaRanker, lightgbm.Booster or xgboost.Booster
+        A ranker takes its features from a frame by name; a booster takes `rows` as its `predict` does.
+    rows : DataFrame or array of shape (n_rows, n_features)
+        Documents, such as those of one query: scores of different queries are not comparable.
+    above, below : int
+        The rows of the two documents, counted from 0, usually that with the higher score first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `model` is no model of LightGBM or XGBoost, or a row is not in `rows`.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> from lambdaboost import LambdaRank
+    >>> X = np.arange(24.0).reshape(12, 2) % 7
+    >>> params = {"objective": LambdaRank(), "min_data_in_leaf": 1, "verbose": -1}
+    >>> booster = lgb.train(params, lgb.Dataset(X, [0, 1, 2, 0, 1, 2] * 2, group=[6, 6]), 5)
+    >>> why = explain(booster, X, above=2, below=0)
+    >>> scores = booster.predict(X)
+    >>> bool(abs(why.difference - (scores[2] - scores[0])) < 1e-6)
+    True
+
+    """
+    import pandas as pd
+
+    booster = booster_in_use(model)
+    engine: Any = engine_of(booster)
+    if engine is None:
+        raise TypeError(
+            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, a lightgbm.Booster or an "
+            "xgboost.Booster"
+        )
+    for name, row in {"above": above, "below": below}.items():
+        check_whole(name, row, 0)
+        if row >= len(rows):
+            raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
+    # Two rows are enough, but categories of a frame are those of all its rows.
+    features = model._features(rows) if hasattr(model, "_features") else rows
+    two = [above, below]
+    taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
+    missing = getattr(model, "missing", None)
+    contributions = engine.contributions(booster, taken, **({} if missing is None else {"missing": missing}))
+    shown = rows.iloc[two] if hasattr(rows, "iloc") else taken
+    names = engine.feature_names(booster)
+    values = [_values(shown, name, at) for at, name in enumerate(names)]
+    frame = pd.DataFrame(
+        {
+            "feature": names,
+            "above": [first for first, _ in values],
+            "below": [second for _, second in values],
+            "contribution": (contributions[0] - contributions[1])[: len(names)],
+        }
+    )
+    largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")
+    return Explanation(frame.iloc[largest].reset_index(drop=True), above, below)
+
+
+def _values(shown: Any, name: str, at: int) -> tuple[Any, Any]:
+    """The two values of a feature, by its name in a frame that has it, else by its place."""
+    if hasattr(shown, "iloc"):
+        column = shown[name] if name in shown.columns else shown.iloc[:, at]
+        return column.iloc[0], column.iloc[1]
+    return shown[0, at], shown[1, at]

@@ -1,0 +1,56 @@
+"""Trainings of a `Collection` on either engine: what `tune`, the command line and `dask` call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engine_data import attach
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.base import OnRound
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.evaluation import Measure
+from lambdaboost.traps import with_min_leaf_size
+
+
+def attach_queries(data: Any, q: Queries) -> Any:
+    """An engine's data set with the sources and positions, and the grades where some are missing."""
+    sources = {
+        name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
+    }
+    return attach(data, position=q.positions, **sources)
+
+
+def make_dataset(engine: str, collection: Collection, reference: Any = None, named: bool = False) -> Any:
+    """The engine's data set of a collection, `named` with its names; validation data are binned as `reference`."""
+    stock, names = ENGINES[engine], collection.feature_names if named else None
+    data = stock.dataset(
+        collection.table(stock.UNNAMED), collection.queries, names=names, reference=reference
+    )
+    return attach_queries(data, collection.queries)
+
+
+def boost(
+    engine: str,
+    objective: Any,
+    params: Mapping[str, Any],
+    rounds: int,
+    data: Any,
+    valid: Any = None,
+    measure: Measure | None = None,
+    early_stopping: int | None = None,
+    on_round: OnRound | None = None,
+) -> Any:
+    """The booster of the engine's own `train`, without output; after early stopping it ends at its best round.
+
+    `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
+    True the training ends with this round.
+    """
+    stock = ENGINES[engine]
+    params = with_min_leaf_size(params, stock, objective, stock.rows_in(data) or 0)
+    called = objective.name if isinstance(objective, NativeObjective) else objective
+    return stock.train(called, params, rounds, data, valid, measure, early_stopping, on_round)

@@ -1,0 +1,183 @@
+"""Every member of the two protocols, called on data sets, trainings and boosters of each engine.
+
+Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.4. Where a test fails with a later version, mend
+`lambdaboost/engines/lightgbm.py` or `lambdaboost/engines/xgboost.py`, and raise the bound in pyproject.toml.
+"""
+
+import importlib
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.model_selection import GroupKFold
+
+from lambdaboost import NDCG, LambdaRank, Queries, RankNet
+from lambdaboost.callback import calling_booster
+from lambdaboost.engines import ENGINES, engine_of, engine_of_data, lightgbm, xgboost
+from lambdaboost.engines.base import Engine, Split
+from lambdaboost.training import attach_queries
+
+X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
+Q = Queries(Y, SIZES, weight=[2.0, 1.0])
+PARAMS = {
+    "lightgbm": {"min_data_in_leaf": 2, "num_threads": 1},
+    "xgboost": {"min_child_weight": 0, "nthread": 1},
+}
+LEAF = {"lightgbm": "min_data_in_leaf", "xgboost": "min_child_weight"}
+each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINES))
+
+
+def members():
+    """The names of what both protocols ask."""
+    asked = {name for base in Engine.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))}
+    return {name for name in asked if not name.startswith("_")}
+
+
+@each
+def test_every_member_on_a_training_and_its_booster(engine):
+    called, package = set(), importlib.import_module(engine.NAME)
+
+    def member(name):
+        called.add(name)
+        return getattr(engine, name)
+
+    # What it is.
+    assert member("NAME") == engine.__name__.rpartition(".")[2] and member("TITLE").lower() == engine.NAME
+    assert member("version")() == package.__version__
+    assert all(objective in member("NATIVE_OBJECTIVES") for objective in engine.NATIVE_OBJECTIVES)
+    assert member("is_metric")("ndcg") and not engine.is_metric("cndcg") and len(member("SUFFIXES")) > 0
+
+    # Parameters.
+    least = member("MIN_LEAF_SIZE")
+    assert least == LEAF[engine.NAME] and member("DEFAULTS")[least] > 0
+    assert {least, *member("ONLY_NATIVE")} <= member("parameter_names")()
+    assert {"objective", "seed"} <= member("reserved_names")()
+    assert member("given")({least: 3}, least) == 3 and engine.given({}, least) is None
+    assert member("workers")({}) == 1
+
+    # Data sets: their rows in three fields, and the features by their names.
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    data = member("dataset")(frame.copy(), Q, names=["a", "b", "c"])
+    valid = attach_queries(engine.dataset(frame.copy(), Q, names=["a", "b", "c"], reference=data), Q)
+    assert member("is_data")(data) and not engine.is_data(X) and engine_of_data(data) is engine
+    assert member("rows_in")(data) == 60
+
+    # A training, which the objective looks at from within.
+    seen = []
+
+    class Looking(RankNet, registered=False):
+        def __call__(self, scores, data):
+            booster = calling_booster("update")
+            seen.append(
+                {
+                    "engine": engine_of(booster),
+                    "params_of": dict(member("params_of")(booster)),
+                    "round_of": member("round_of")(booster),
+                    "threads_given": int(member("threads_given")(booster)),
+                    "metrics_in_training": list(member("metrics_in_training")(booster)),
+                }
+            )
+            return super().__call__(scores, data)
+
+    rounds = []
+    measure = NDCG(3)
+    params = {"max_depth": 2, **PARAMS[engine.NAME]}
+    booster = member("train")(Looking(), params, 3, data, valid, measure, on_round=rounds.append)
+    fields = member("fields_of")(data)
+    assert fields.offsets.tolist() == [0, 30, 60] and fields.labels.tolist() == Y.tolist()
+    assert set(fields.weight.tolist()) == {1.0, 2.0}
+    assert [one["round_of"] for one in seen] == [0, 1, 2] and len(rounds) == 3
+    assert all(one["engine"] is engine and one["threads_given"] == 1 for one in seen)
+    assert all(one["metrics_in_training"] == [measure] and one["params_of"]["max_depth"] == 2 for one in seen)
+    assert member("is_booster")(booster) and not engine.is_booster(data) and engine_of(booster) is engine
+    stopped = engine.train(LambdaRank(), params, 40, data, valid, measure, 2, lambda value: value is None)
+    assert 0 < member("n_rounds")(stopped) <= 40
+    native = engine.train(engine.NATIVE_OBJECTIVES[0], params, 2, data)
+    assert engine.n_rounds(native) == 2
+    own = (
+        {"metric": "ndcg", "eval_at": [3], "verbosity": -1}
+        if engine is lightgbm
+        else {"eval_metric": "ndcg@3"}
+    )
+    given = (
+        {"valid_sets": [valid]}
+        if engine is lightgbm
+        else {"evals": [(valid, "valid")], "verbose_eval": False}
+    )
+    params = {"objective": engine.NATIVE_OBJECTIVES[0], **own}
+    assert list(member("own_metrics")(package.train(params, data, 1, **given))) == ["ndcg@3"]
+    params = PARAMS[engine.NAME]
+
+    # The model.
+    scores = member("scores")(booster, frame)
+    assert rounds[-1] == pytest.approx(measure(scores, Q), abs=1e-5)
+    assert not np.array_equal(engine.scores(booster, frame, 1), scores)
+    np.testing.assert_allclose(member("contributions")(booster, frame).sum(axis=1), scores, atol=1e-6)
+    again = member("read")(member("write")(booster, engine.SUFFIXES[0]))
+    np.testing.assert_array_equal(engine.scores(again, frame), scores)
+    assert member("feature_names")(booster) == ("a", "b", "c") and member("categories")(booster) == {}
+    unnamed = engine.train(LambdaRank(), params, 1, engine.dataset(X, Q))
+    assert engine.feature_names(unnamed) == tuple(map(member("UNNAMED").format, range(3)))
+    trees, _ = member("trees")(booster)
+
+    def value_of(node, row):
+        while isinstance(node, Split):
+            node = node.left if row[node.feature] <= node.threshold else node.right
+        return node.value
+
+    sums = [sum(value_of(tree, row) for tree in trees) for row in X.astype(np.float32)]
+    np.testing.assert_allclose(sums, scores, atol=1e-6)
+    assert called == members()
+
+
+def test_boosters_are_told_apart():
+    of = {"lightgbm": lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y)), "xgboost": xgb.Booster()}
+    assert {name: engine_of(booster).NAME for name, booster in of.items()} == {name: name for name in of}
+    assert engine_of(lgb.CVBooster()) is None and engine_of(lgb.LGBMRanker()) is None
+
+
+def test_xgboost_writes_the_settings_that_are_read():
+    data = xgb.DMatrix(X, Y, group=SIZES)
+    seen = []
+
+    def objective(scores, data):
+        state = xgboost.state_of(calling_booster())
+        tree_method = state["gradient_booster"]["gbtree_train_param"]["tree_method"]
+        seen.append((state["generic_param"]["nthread"], tree_method, state["objective"]["name"]))
+        return scores - data.get_label(), np.ones_like(scores)
+
+    xgb.train({"nthread": 1, "tree_method": "approx", "objective": "rank:pairwise"}, data, 1, obj=objective)
+    assert seen == [("1", "approx", "rank:pairwise")], "mend what reads state_of"
+
+
+def test_a_subset_of_lightgbm_knows_its_rows():
+    seen = []
+
+    def objective(scores, data):
+        seen.append((data.used_indices, lightgbm.parent_of(data)))
+        return RankNet()(scores, data)
+
+    data = lgb.Dataset(X, Y, group=SIZES)
+    params = {"verbosity": -1, "min_data_in_leaf": 2, "objective": objective, "metric": "None"}
+    lgb.cv(params, data, 1, folds=GroupKFold(2))
+    assert [parent is data for _, parent in seen] == [True, True], "mend parent_of"
+    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend parent_of"
+    assert lightgbm.parent_of(data) is None
+
+
+@pytest.mark.parametrize("train", [xgb.train, xgb.cv])
+def test_xgboosts_training_functions_hold_what_is_read_of_them(train):
+    seen, params = [], {"objective": "reg:squarederror", "eta": 0.5, "disable_default_eval_metric": True}
+
+    def objective(scores, data):
+        booster = calling_booster("update")
+        seen.append((xgboost.params_of(booster).get("eta"), xgboost.metrics_in_training(booster)))
+        return scores - data.get_label(), np.ones_like(scores)
+
+    def metric(scores, data):
+        return "own", 0.0
+
+    train(params, xgb.DMatrix(X, Y), 1, obj=objective, custom_metric=metric)
+    assert seen[0] == (0.5, [metric]), "mend params_of"

@@ -1,0 +1,70 @@
+"""`explain`: contributions of both engines sum to the difference of two scores, with names, values and pictures."""
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+from lambdaboost import LambdaRank, explain
+from lambdaboost.lightgbm import LambdaRanker as LightGBMRanker
+from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 4))
+X[rng.random(X.shape) < 0.1] = np.nan
+Y, SIZES = np.nan_to_num(X[:, 0] > 0).astype(int) + (rng.random(60) < 0.3), [20] * 3
+FRAME = pd.DataFrame(X, columns=["price", "stars", "age", "kind"]).assign(srch_id=np.repeat([5, 6, 7], 20))
+FRAME["kind"] = pd.Categorical.from_codes((rng.random(60) * 3).astype(int), ["a", "b", "c"])
+SMALL = {"lightgbm": {"min_child_samples": 2, "verbose": -1}, "xgboost": {"min_child_weight": 0}}
+
+
+def lightgbm_booster():
+    data = lgb.Dataset(X, Y, group=SIZES)
+    return lgb.train({"objective": LambdaRank(), "min_data_in_leaf": 2, "verbose": -1}, data, 8)
+
+
+def xgboost_booster():
+    params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
+    return xgb.train(params, xgb.DMatrix(X, Y, group=SIZES), 8, obj=LambdaRank())
+
+
+@pytest.mark.parametrize("train", [lightgbm_booster, xgboost_booster])
+def test_contributions_of_a_booster_sum_to_the_difference(train):
+    booster = train()
+    scores = booster.predict(X if isinstance(booster, lgb.Booster) else xgb.DMatrix(X))
+    why = explain(booster, X, above=3, below=11)
+    assert why.difference == pytest.approx(float(scores[3]) - float(scores[11]), abs=1e-6)
+    assert why.difference == pytest.approx(-explain(booster, X, above=11, below=3).difference)
+    assert np.all(np.diff(np.abs(why.frame["contribution"])) <= 0)
+    place = [int(str(name).lstrip("Columnf_")) for name in why.frame["feature"]]
+    np.testing.assert_array_equal(why.frame["above"], X[3, place])
+    np.testing.assert_array_equal(why.frame["below"], X[11, place])
+
+
+@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
+def test_a_ranker_explains_by_names_up_to_its_best_round(Ranker):
+    ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[Ranker.__module__.rpartition(".")[2]])
+    ranker.fit(FRAME, Y)
+    turned = FRAME[FRAME.columns[::-1]]
+    scores = ranker.predict(turned)
+    best, worst = int(scores.argmax()), int(scores.argmin())
+    why = explain(ranker, turned, above=best, below=worst)
+    assert why.difference == pytest.approx(float(scores[best]) - float(scores[worst]), abs=1e-6)
+    of_kind = why.frame.set_index("feature").loc["kind"]
+    assert (of_kind["above"], of_kind["below"]) == (FRAME["kind"][best], FRAME["kind"][worst])
+    assert f"row {best}" in repr(why) and f"row {worst}" in repr(why)
+    assert "<table" in why._repr_html_() and "price" in why._repr_html_()
+    pytest.importorskip("matplotlib")
+    axes = why.plot()
+    assert len(axes.patches) == 4 and "<svg" in why._repr_html_()
+
+
+def test_what_is_wrong_is_said():
+    booster = lightgbm_booster()
+    with pytest.raises(TypeError, match="model is a list, expected a fitted LambdaRanker"):
+        explain([], X, above=0, below=1)
+    with pytest.raises(ValueError, match="above is 60, but rows has 60 rows"):
+        explain(booster, X, above=60, below=1)
+    with pytest.raises((TypeError, ValueError), match="below"):
+        explain(booster, X, above=0, below=-1)

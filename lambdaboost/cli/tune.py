@@ -66,10 +66,10 @@ def tune(
     check_outputs(overwrite, [train, valid], out=[out, sidecar_path(out)])
     named: Any = engine or engine_of_suffix(out)
     check_suffix(out, named or opt.ENGINE)
-    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     files = opt.given(train=train, valid=valid)
     with ERR.status("reading …"):
-        parts, columns = read_parts(files, columns)
+        parts, encoder = read_parts(files, columns, unseen)
     measures = tuple(dict.fromkeys(measure or [NDCG(10)]))
     for name, part in parts.items():
         check_labels(measures, part.queries, files[name], part.rows)
@@ -78,7 +78,7 @@ def tune(
         settings=settings, minutes=minutes, folds=folds, rounds=rounds, early_stopping_rounds=early_stopping,
         workers=workers, seed=seed,
     )  # fmt: skip
-    tuned.save(out, about={**columns.record(), "data": describe_data(files, parts), "seed": seed})
+    tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
     print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned)
     note(f"{out} is {tuned.choice['candidate']}, {counted(tuned.rounds, 'round')}")
     if tuned.is_stopped:

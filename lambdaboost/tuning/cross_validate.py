@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost.callback import columns_of
-from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
@@ -311,7 +311,7 @@ def columns_in(X: Any, columns: Columns) -> Columns:
     return Columns(sources=sources, position=None if X.queries.positions is None else "position")
 
 
-def read(X: Any, y: Any, columns: Columns, *, name: str = "X", **arrays: Any) -> Collection:
+def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
         data: Collection = columns.read(X, y, name=name, **arrays)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, first_installed
@@ -444,8 +444,8 @@ def split(
             "sample_weight weights X, and valid has no weights: give valid=(X, y, sample_weight), so that its queries "
             "are measured as they should count"
         )
-    encoded = columns.recorded(train) if train.feature_names else columns
-    part = read(X, y, encoded, name="valid", weight=weight)
+    encoder = Encoder(columns, train.feature_names or (), train.categories)
+    part = read(X, y, encoder, name="valid", weight=weight)
     try:
         data = Collection.concat([train, part], keep_ids=False)
     except ValueError as error:

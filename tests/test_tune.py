@@ -18,6 +18,7 @@ from lambdaboost import (
     LambdaRank,
     Queries,
     Spearman,
+    YetiLoss,
     cross_validate,
     load,
     tune,
@@ -34,14 +35,14 @@ from lambdaboost.tuning.cross_validate import (
     hash_queries,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
-from lambdaboost.tuning.tune import Result, Setting, choose, compare_results, yeti_loss
+from lambdaboost.tuning.tune import Result, Setting, choose, compare_results
 
 search = import_module("lambdaboost.tuning.tune")  # the package has the function under this name
 LOG = web_search_log(75, documents=15, seed=3)
 TRAIN, VALID = LOG.take(range(50)), LOG.take(range(50, 75))
 TINY = {"settings": 2, "rounds": 8, "folds": 2, "workers": 1}
 BOTH = NDCG(10), CNDCG(10)
-LOSS = yeti_loss(NDCG())
+LOSS = YetiLoss()
 UNDEFINED = Spearman("relevance", empty=float("nan"))
 
 

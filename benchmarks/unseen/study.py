@@ -14,8 +14,7 @@ import numpy as np
 
 from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.sets import Split, split_of
-from lambdaboost import NDCG, LambdaRank, cross_validate, tune
-from lambdaboost.tuning.tune import yeti_loss
+from lambdaboost import NDCG, LambdaRank, YetiLoss, cross_validate, tune
 
 TUNE, RECOMMENDED = "tune", "YetiLoss()"
 CUTOFFS = (3, 10)
@@ -35,7 +34,7 @@ FIXED = {
     "rank_xendcg": Fixed("rank_xendcg"),
     "rank:ndcg": Fixed("rank:ndcg", "xgboost"),
     "LambdaRank()": Fixed(LambdaRank()),
-    RECOMMENDED: Fixed(yeti_loss(NDCG())),
+    RECOMMENDED: Fixed(YetiLoss()),
 }
 # The first of each are the engine's own.
 GRIDS = {

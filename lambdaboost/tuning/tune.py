@@ -47,7 +47,7 @@ from lambdaboost.evaluation.significance import (
 )
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
-from lambdaboost.objectives import GumbelRanks, LambdaRank, Scorecard, graded
+from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps.registry import SWAPS
 from lambdaboost.saving import save
 from lambdaboost.tuning.cross_validate import (
@@ -76,11 +76,6 @@ PROBE, USUAL = (
     20,
     120,
 )  # rounds of the training that is timed before the search, and that a fold usually takes
-
-
-def yeti_loss(metric: Any) -> Any:
-    """The objective by which trees are searched."""
-    return GumbelRanks(LambdaRank(metric), draws=2)
 
 
 class Setting(NamedTuple):
@@ -324,7 +319,7 @@ def tune(
 
     # What there is to do, and how long it will take.
     further = [name for name in train.queries.labels if name != RELEVANCE]
-    loss = yeti_loss(metric_of(measures[0]))
+    loss = YetiLoss(metric_of(measures[0]))
     trees = range(min(settings, len(PORTFOLIO)))
     others = [name for name in ENGINES if engine is None and name != main and find_spec(name)]
     planned = [Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)]
@@ -473,7 +468,7 @@ def objectives_on(
 ) -> list[Setting]:
     """The objectives to compare on a setting of trees: the engine's own, lambdaboost's, and those of further labels."""
     metric = metric_of(measures[0])
-    first = yeti_loss(metric)
+    first = YetiLoss(metric)
     own = [
         name
         for name in ENGINES[engine].NATIVE_OBJECTIVES
@@ -491,7 +486,7 @@ def objectives_on(
         for measure in measures[1:]:
             if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
                 metric = metric_of(measure)
-        alone = yeti_loss(metric)
+        alone = YetiLoss(metric)
         both = Scorecard((first, alone), (0.7, 0.3))
         found += [
             Setting("label", first, engine, trees, added=source, is_baseline=True),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.evaluation.rankings import ranking
-from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, check_objective, rule_of
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective, rule_of
 
 
-class GumbelRanks(Wrapper):
+class GumbelRanks(Objective):
     r"""An objective whose pair weights are averaged over noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
 
     For a pair of the objective, with :math:`\pi_t` the ranking by :math:`s + \beta G_t`, G standard Gumbel noise drawn
@@ -47,6 +48,7 @@ class GumbelRanks(Wrapper):
 
     """
 
+    objective: Objective
     beta: float = 1.0
     draws: int = 4
     seed: int = 0
@@ -64,9 +66,15 @@ class GumbelRanks(Wrapper):
         check_whole("seed", self.seed, 0)
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Only without noise: noisy scores do not tie."""
-        return self.beta == 0 and self.objective.ranks_ties_by_row
+    def parts(self) -> tuple[Objective, ...]:
+        """The objective."""
+        return (self.objective,)
+
+    @property
+    def needs(self) -> Needs:
+        """What the objective needs; noisy scores do not tie."""
+        needs = self.objective.needs
+        return replace(needs, ties_by_row=self.beta == 0 and needs.ties_by_row)
 
     def _prepare(self, q: Queries) -> Lambdas:
         rule = self.objective.rule

@@ -19,6 +19,7 @@ from lambdaboost._installed import package
 from lambdaboost._jit import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
+from lambdaboost.callback import reads_positions
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import QUERY, Columns
 from lambdaboost.datasets.queries import RELEVANCE
@@ -162,7 +163,7 @@ class Request:
 
     def for_training(self, part: Collection) -> Collection:
         """A part without positions if no candidate reads them, which LightGBM's own objectives would."""
-        reads = (getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
+        reads = (reads_positions(one.objective) for one in self.candidates.values())
         return part if any(reads) else part.without_positions()
 
     @property

@@ -193,7 +193,7 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     columns = columns_of(estimator)
     read = {name: column for name, column in columns.sources.items() if name in measure.sources}
     position = columns.position if getattr(measure, "reads_positions", False) else None
-    q, _, rows = replace(columns, sources=read, position=position).labels(X, grades, name="X", **row_fields)
+    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
@@ -205,7 +205,7 @@ def columns_of(estimator: Any) -> Columns:
     inner = steps[-1][1] if isinstance(steps, list) and steps else getattr(estimator, "estimator", None)
     if inner is not None:
         return columns_of(inner)
-    named = ("query", "sources", "position", "unseen")
+    named = ("query", "sources", "position")
     return Columns(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from lambdaboost._checks import check_whole, error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
-from lambdaboost.datasets import Collection, Columns
+from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.engines import ENGINES, lightgbm
 from lambdaboost.engines.native import NativeObjective
@@ -71,7 +71,7 @@ def train(
         One row per document, all rows of a query in one partition, in any order; categories are known, as after
         ``frame.categorize()``. All columns that have no other use are features.
     query, relevance, sources, position, weight
-        Columns, as of `lambdaboost.datasets.from_frame`. XGBoost takes weights that are equal within each query.
+        Columns, as of `lambdaboost.datasets.Columns`. XGBoost takes weights that are equal within each query.
     engine : "lightgbm" or "xgboost"
         The engine that trains.
     rounds, objective
@@ -109,7 +109,7 @@ def train(
     parts = _read_partitions(client, checked, "frame", frame, read)
     if valid is not None:
         check_whole("early_stopping", early_stopping)
-        like = client.submit(columns.recorded, parts[0].collection).result()
+        like = client.submit(_encoder_of, columns, parts[0].collection).result()
         read = partial(_read_partition, columns=like, check=measure.per_query)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
     for found in parts[0].without_pair:
@@ -189,7 +189,12 @@ def _read_partitions(
     return parts
 
 
-def _read_partition(name: str, frame: Any, columns: Columns, check: Any) -> Collection | None:
+def _encoder_of(columns: Columns, part: Collection) -> Encoder:
+    """The features and categories of a partition, for further data."""
+    return Encoder(columns, part.feature_names or (), part.categories)
+
+
+def _read_partition(name: str, frame: Any, columns: Columns | Encoder, check: Any) -> Collection | None:
     """The queries of a partition, which pass `check` (scores, queries); None without rows.
 
     An error during the training would come too late: the other workers would wait.

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
-from lambdaboost.datasets.arrays import labels_of
-from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.arrays import Positions, grades_of, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import grades_of
 from lambdaboost.engines.lightgbm import is_constructed, parent_of
 from lambdaboost.engines.xgboost import matrix_in_cv
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.datasets.columns import QUERY
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
@@ -212,7 +212,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
         self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
         self.fitted_ = True
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:

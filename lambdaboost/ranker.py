@@ -15,10 +15,9 @@ from lambdaboost._checks import error_context
 from lambdaboost._installed import package
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
-from lambdaboost.datasets import Columns, Queries
-from lambdaboost.datasets.categories import categorical_frame
+from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.datasets.tables import as_frame
+from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
@@ -51,7 +50,7 @@ class Documents(NamedTuple):
     features: Any  # as the engine takes them: of a table a pandas frame
     queries: Queries
     init_score: Any
-    columns: Columns  # with the features and categories of the data
+    encoder: Encoder
 
     def check_readers(self, readers: Sequence[Any], before: str = "", n_jobs: int | None = None) -> None:
         """Raise before the training if the objective or a measure does not take the documents.
@@ -122,8 +121,11 @@ class Ranker:
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
-        features = replace(self._fitted, unseen=self.unseen).features_in(X)
-        return features if as_frame("X", X) is None else to_frame(features, self._fitted)
+        table = open_table(X, "X")
+        features = replace(self._fitted, unseen=self.unseen).transform(table)
+        if not table.is_named:
+            return features
+        return self._fitted.frame(features)
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """Check the names of the parameters and the objective; return the objective."""
@@ -147,8 +149,8 @@ class Ranker:
 
         Features and codes are those of the model that the training continues, which has them by place.
         """
-        objective, columns = self._objective_to_fit(), self._features_of(first_model, X)
-        training = self._read_documents("X", X, y, given, columns)
+        objective, table = self._objective_to_fit(), open_table(X, "X")
+        training = self._read_documents("X", table, y, given, self._fit_encoder(first_model, table))
         training.check_readers([objective])
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._eval_arguments, lists, strict=True):
@@ -163,32 +165,41 @@ class Ranker:
             if again:  # the training data, unless the queries differ
                 queries = given if own.group is None and own.qid is None else own
                 own = given._replace(group=queries.group, qid=queries.qid)
-            one = self._read_documents(f"eval_set[{at}]", Xv, yv, own, training.columns)
+            name = f"eval_set[{at}]"
+            one = self._read_documents(name, open_table(Xv, name), yv, own, training.encoder)
             again = again and np.array_equal(one.queries.sizes, training.queries.sizes)
             found.append(training if again else one)
         return objective, training, found
 
-    def _features_of(self, model: Any, X: Any) -> Columns:
-        """The columns that the ranker names; if a model is continued, with its features, in its order."""
-        columns, frame = columns_of(self), as_frame("X", X)
-        if model is None or frame is None:
-            return columns
+    def _fit_encoder(self, model: Any, table: Table) -> Encoder:
+        """The features and categories of the table; if a model is continued those of the model, in its order."""
+        columns = columns_of(self)
+        if model is None or not table.is_named:
+            return Encoder.fit(columns, table, self.unseen)
         booster = booster_of(model, package(self._engine.NAME).Booster)
-        first = with_booster_features(columns, booster, frame.columns)
+        first = with_booster_features(Encoder(columns, unseen=self.unseen), booster, table.names)
+        features = first.features or columns.features_of(table)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
-        return replace(first, categories=categories or None)
+        if categories:
+            return Encoder(columns, features, categories, self.unseen)
+        # The model has none, or does not store them, as XGBoost before 3.1.
+        return Encoder.fit(replace(columns, features=features), table, self.unseen)
 
-    def _read_documents(self, name: str, X: Any, y: Any, own: RowFields, columns: Columns) -> Documents:
+    def _read_documents(self, name: str, table: Table, y: Any, own: RowFields, encoder: Encoder) -> Documents:
         """Documents as the engine takes them."""
-        data = columns.read(X, y, name=name, **{field: own[at] for at, field in enumerate(own._fields[:-1])})
+        arrays = {field: own[at] for at, field in enumerate(own._fields[:-1])}
+        data = encoder.collect(table, encoder.columns.split(table, y, optional=name != "X", **arrays))
         start = own.init_score
-        start = start if start is None or data.rows is None else np.asarray(start)[data.rows]
-        fitted = columns.recorded(data)
+        if start is not None and data.rows is not None:
+            start = np.asarray(start)[data.rows]
         if name == "X":
-            warn_of_leaks(data.features, data.queries, fitted.features)
-        return Documents(name, to_frame(data.features, fitted), data.queries, start, fitted)
+            warn_of_leaks(data.features, data.queries, data.feature_names)
+        features = data.features
+        if table.is_named:
+            features = encoder.frame(features)
+        return Documents(name, features, data.queries, start, encoder)
 
-    def _remember_fit(self, objective: Any, fitted: Columns) -> None:
+    def _remember_fit(self, objective: Any, fitted: Encoder) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
         self._fitted_objective, self._fitted = objective, fitted
 
@@ -250,9 +261,3 @@ def first_measure(metrics: Any) -> Measure:
             with suppress(ValueError):  # a metric of the engine alone
                 return parse(metric)
     return DEFAULT_MEASURE
-
-
-def to_frame(features: Any, fitted: Columns) -> Any:
-    """Features as an engine takes them: those of a table as a pandas frame, which has their names and categories."""
-    names, categories = fitted.features, fitted.categories
-    return features if names is None else categorical_frame(features, names, categories or {})

@@ -12,8 +12,8 @@ from typing import Any
 
 from lambdaboost._files import check_place, replacing
 from lambdaboost._value import text_of
-from lambdaboost.datasets import Columns
-from lambdaboost.datasets.tables import as_frame
+from lambdaboost.datasets import Encoder
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
@@ -36,13 +36,15 @@ class SavedModel:
 
         `unseen` is that of `LambdaRanker`, by default that of the saved one.
         """
-        columns, frame = Columns.of_record(self.about), as_frame("X", X)
-        if frame is not None and columns.features is None:  # of a stock booster
-            columns = with_booster_features(columns, self.booster, frame.columns)
-        columns = columns if unseen is None else replace(columns, unseen=unseen)
+        encoder = Encoder.from_dict(self.about)
+        table = open_table(X, "X", encoder.text)
+        if table.is_named and not encoder.features:  # of a stock booster
+            encoder = with_booster_features(encoder, self.booster, table.names)
+        if unseen is not None:
+            encoder = replace(encoder, unseen=unseen)
         params = self.about.get("params", {})
         more = {"missing": params["missing"]} if "missing" in params else {}
-        return ENGINES[self.about["engine"]].scores(self.booster, columns.features_in(X), **more)
+        return ENGINES[self.about["engine"]].scores(self.booster, encoder.transform(table), **more)
 
 
 def save(
@@ -115,7 +117,7 @@ def save(
         "params": dict(params or {}),
         "versions": versions | {engine.NAME: engine.version()},
         "categories": engine.categories(booster),
-        **({} if fitted is None else fitted.record()),
+        **({} if fitted is None else fitted.to_dict()),
         **(about or {}),
     }
     described = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
@@ -176,8 +178,8 @@ def booster_in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def with_booster_features(columns: Columns, booster: Any, there: Iterable[Any]) -> Columns:
-    """The columns with the features and categories of a booster, by name if it has names, or `there` are its own."""
+def with_booster_features(encoder: Encoder, booster: Any, there: Iterable[Any]) -> Encoder:
+    """The encoder with the features and categories of a booster, by name if it has names, or `there` are its own."""
     engine: Any = engine_of(booster)
     exact = {column: column for column in there}
     # LightGBM keeps an underscore for a blank.
@@ -187,10 +189,10 @@ def with_booster_features(columns: Columns, booster: Any, there: Iterable[Any]) 
     unnamed = names == tuple(map(engine.UNNAMED.format, range(len(names))))
     if unnamed and not set(names) <= set(exact):
         names = ()
-    known = columns.categories or engine.categories(booster)
+    known = encoder.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
     features = tuple(by_name.get(name, name) for name in names)
-    return replace(columns, features=features or None, categories=categories)
+    return replace(encoder, features=features, categories=categories)
 
 
 def changed_params(ranker: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,10 +19,10 @@ from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
 from lambdaboost.callback import RENAMED, columns_of, xgboost_name
-from lambdaboost.datasets import Queries
+from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.arrays import query_weights
-from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
@@ -108,10 +107,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        columns = replace(
-            columns_of(self), features=booster.feature_names, categories=engine.categories(booster)
+        encoder = Encoder(
+            columns_of(self), booster.feature_names or (), engine.categories(booster), self.unseen
         )
-        self._remember_fit(self._objective_to_fit(), columns)
+        self._remember_fit(self._objective_to_fit(), encoder)
 
     def fit(
         self,
@@ -187,7 +186,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
         self._set_evaluation_result(history)
-        self._remember_fit(objective, training.columns)
+        self._remember_fit(objective, training.encoder)
         return self
 
     def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
@@ -202,7 +201,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(documents.columns.categories),
+            enable_categorical=self.enable_categorical or bool(documents.encoder.categories),
             feature_types=self.feature_types,
             **more,
         )

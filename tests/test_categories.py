@@ -15,9 +15,8 @@ import xgboost as xgb
 from command import call, done, refused
 
 from lambdaboost import LambdaRank, load, save
-from lambdaboost.datasets import from_frame
-from lambdaboost.datasets.categories import encode, find_categories
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets import Columns, Encoder
+from lambdaboost.datasets.table import find_categories, open_table
 from lambdaboost.engines import ENGINES
 
 RNG = np.random.default_rng(0)
@@ -175,8 +174,8 @@ def test_what_training_did_not_have_is_refused(engine, tmp_path):
 
 def test_a_reader_keeps_the_values():
     frame = pd.DataFrame({"q": QUERY, "y": GRADE, "w": PRICE, "d": MARKET, "market": MARKET, "site": SITE})
-    columns = {"query": "q", "relevance": "y", "weight": "w", "document": "d"}
-    found = from_frame(frame, **columns, categorical=["market", "site"])
+    columns = {"query": "q", "label": "y", "weight": "w", "document": "d"}
+    found = Columns(**columns, categorical=["market", "site"]).read(frame)
     assert found.categories == {"market": ("de", "fr", "us", "zz"), "site": ("0", "1", "2", "3", "4")}
     assert np.array_equal(found.features[:, 1], SITE) and found.documents[0] == MARKET[0]
     assert np.allclose(found.queries.weight, PRICE)
@@ -184,31 +183,31 @@ def test_a_reader_keeps_the_values():
     assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
     with pytest.raises(ValueError, match="differ in"):
         type(part).concat(
-            [part, from_frame(frame[60:62], **columns, categorical=["market"], features=["market"])]
+            [part, Columns(**columns, categorical=["market"], features=["market"]).read(frame[60:62])]
         )
     with pytest.raises(
         ValueError, match=r"column 'w' of df holds numbers, such as 0\.\d+: categories are texts or whole"
     ):
-        from_frame(frame, query="q", relevance="y", categorical=["w"])
+        Columns(query="q", label="y", categorical=["w"]).read(frame)
     with pytest.raises(ValueError, match="label: column 'y' is given twice"):
-        from_frame(frame, query="q", relevance="y", categorical=["y"])
+        Columns(query="q", label="y", categorical=["y"]).read(frame)
     with pytest.raises(
         TypeError, match=r"column 'market' of df is String, not numeric: .* make it a category"
     ):
-        from_frame(frame, query="q", relevance="y", features=["market"])
+        Columns(query="q", label="y", features=["market"]).read(frame)
 
 
 def test_codes_know_values_by_their_text():
-    table = Table.of(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
-    codes = encode(table, "c", ["07", 7])
-    assert np.array_equal(codes, [1, 1, 1, np.nan, 0], equal_nan=True)
-    table = Table.of(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
+    table = open_table(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
+    codes = Encoder(features=["c"], categories={"c": ["07", 7]}).transform(table)
+    assert np.array_equal(codes[:, 0], [1, 1, 1, np.nan, 0], equal_nan=True)
+    table = open_table(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
     assert find_categories(table, ["c"]) == {"c": ("3", "a", "b")}
 
     frame = pa.table(
         {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
     )
-    assert find_categories(Table.of(frame)) == {"c": ("a", "b")}
+    assert find_categories(open_table(frame)) == {"c": ("a", "b")}
 
 
 LOG, TEST = slice(0, 300), slice(300, 400)

@@ -172,10 +172,10 @@ def test_wrong_columns_are_one_line(changed, error, message):
 
 def test_wrong_frames():
     with pytest.raises(
-        ValueError, match="position='place': df has no column 'place': choose among 'q', 'url'"
+        ValueError, match="position='place': frame has no column 'place': choose among 'q', 'url'"
     ):
         ClickLog.from_frame(FRAME, **NAMES | {"position": "place"})
-    with pytest.raises(TypeError, match="df must be a pandas, polars or pyarrow table, got dict"):
+    with pytest.raises(TypeError, match=r"frame must be a pandas, polars or pyarrow table, .* got dict"):
         ClickLog.from_frame({}, **NAMES)
 
 

@@ -1,6 +1,7 @@
 """`Columns`: tables and files of every kind give equal queries and equal models, and what is missing or apart."""
 
 import gzip
+import json
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost import ClickLog, Queries, load, save
-from lambdaboost.datasets import Collection, Columns, from_frame, read_table, web_search_log, write_letor
-from lambdaboost.datasets.positions import positions_of
+from lambdaboost.datasets import Collection, Columns, Encoder, web_search_log, write_letor
+from lambdaboost.datasets.arrays import positions_of
+from lambdaboost.datasets.table import open_table
 from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
 
@@ -85,10 +87,12 @@ def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
     apart = COLUMNS.read(KINDS[kind](FRAME.iloc[ORDER], tmp_path))
     equal(apart, COLUMNS.read(FRAME.iloc[ORDER]))
     np.testing.assert_array_equal(FRAME.iloc[ORDER].x0.to_numpy()[apart.rows], apart.features[:, 0])
-    fitted = COLUMNS.recorded(expected)
+    fitted = Encoder(COLUMNS, expected.feature_names, expected.categories)
     equal(fitted.read(KINDS[kind](FRAME, tmp_path)), expected)
     rows = FRAME.iloc[ORDER].drop(columns=["grade", "ctr", "weight"])
-    np.testing.assert_array_equal(fitted.features_in(KINDS[kind](rows, tmp_path)), expected.features[ORDER])
+    np.testing.assert_array_equal(
+        fitted.transform(open_table(KINDS[kind](rows, tmp_path), text=fitted.text)), expected.features[ORDER]
+    )
     if isinstance(given, type(tmp_path)):
         return
     quiet = {"verbose": -1, "min_child_samples": 3} if made is LambdaRanker else {"min_child_weight": 0}
@@ -133,17 +137,17 @@ def test_ids_are_kept_apart(kind, tmp_path):
         return {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}.get(kind, lambda f: f)(frame)
 
     for values in ([2**53, 2**53 + 1, 2**53 + 2, 7], ["07", "7", " 7", "7.0"]):
-        q = from_frame(made(values), query="q", relevance="y").queries
+        q = Columns(query="q", label="y").read(made(values)).queries
         assert q.ids.tolist() == values
         path = tmp_path / "t.csv"
         pd.DataFrame({"q": values, "y": [0, 1, 2, 0], "x": 1.5}).to_csv(path, index=False)
-        assert read_table(path, query="q", relevance="y").queries.ids.tolist() == list(map(str, values))
+        assert Columns(query="q", label="y").read(path).queries.ids.tolist() == list(map(str, values))
     big = [2**53, 2**53 + 1, None, 2**53 + 1]
     table = pa.table({"q": [1, 1, 1, 1], "y": [0, 1, 2, 0], "c": pa.array(big), "d": pa.array(big)})
     given = {"polars": pl.from_arrow, "pyarrow": lambda t: t, "pandas": pa.Table.to_pandas}
     if kind != "pandas":  # whose own integers with a null are floats
         given = given.get(kind, lambda t: t.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get))(table)
-        found = from_frame(given, query="q", relevance="y", categorical=["c"], document="d", features=["c"])
+        found = Columns(query="q", label="y", categorical=["c"], document="d", features=["c"]).read(given)
         assert found.categories == {"c": (str(2**53), str(2**53 + 1))}
         assert found.documents.tolist() == [str(2**53), str(2**53 + 1), "", str(2**53 + 1)]
 
@@ -152,12 +156,12 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
     """`ChunkedArray.to_numpy` gives it the value of another row."""
     named = {name: pa.array(["b", None, "a", "b"]).dictionary_encode() for name in ("c", "place", "name")}
     table = pa.table({"q": [1, 1, 2, 2], "y": [0, 1, 2, 0], **named})
-    found = from_frame(table, query="q", relevance="y", position="place", document="name")
+    found = Columns(query="q", label="y", position="place", document="name").read(table)
     np.testing.assert_array_equal(found.features[:, 0], [1, np.nan, 0, 1])
     assert found.queries.position.tolist() == [2, 0, 1, 2] and found.documents.tolist() == ["b", "", "a", "b"]
     assert positions_of("position", table["place"]).codes.tolist() == [2, 0, 1, 2]
     with pytest.raises(ValueError, match="column 'c' is missing in row 1 of df: give the query of every row"):
-        from_frame(table, query="c", relevance="y", features=["q"])
+        Columns(query="c", label="y", features=["q"]).read(table)
     with pytest.raises(ValueError, match="query is missing in row 1"):
         ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
 
@@ -174,9 +178,9 @@ def test_a_row_with_too_few_cells_is_refused(tmp_path):
             with pytest.raises(
                 ValueError, match=rf"t\.csv.* cannot be read .*: row {row} has \d of 3 cells; compl"
             ):
-                read_table(written, query="q", relevance="y", features=["x"])
+                Columns(query="q", label="y", features=["x"]).read(written)
     path.write_text("q,x,y\n1,2,0\n\n1,3,\n")  # a missing label, and a blank line
-    assert np.isnan(read_table(path, query="q", relevance="y").queries.relevance[1])
+    assert np.isnan(Columns(query="q", label="y").read(path).queries.relevance[1])
 
 
 @pytest.mark.parametrize("word", ["1_000", "1,5", "0x10", "one"])
@@ -184,7 +188,7 @@ def test_a_row_with_too_few_cells_is_refused(tmp_path):
 def test_only_numbers_are_numbers(tmp_path, word, other):
     pd.DataFrame({"q": 1, "y": [0, 1], "x": [other, word]}).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(ValueError, match=f"column 'x' is '{word}' in row 2 of .*, not a number"):
-        read_table(tmp_path / "t.csv", query="q", relevance="y")
+        Columns(query="q", label="y").read(tmp_path / "t.csv")
 
 
 def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
@@ -193,15 +197,15 @@ def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
     with pytest.warns(
         UserWarning, match="has a column without a name, 'Unnamed: 0', which becomes a feature: name it"
     ):
-        data = read_table(path, query="q", relevance="y")
+        data = Columns(query="q", label="y").read(path)
     assert data.feature_names == ("Unnamed: 0", "x")
-    assert read_table(path, query="q", relevance="y", drop=["Unnamed: 0"]).feature_names == ("x",)
+    assert Columns(query="q", label="y", drop=["Unnamed: 0"]).read(path).feature_names == ("x",)
 
 
 def test_frames_without_rows_and_text_features_are_answered_in_a_line():
     empty = FRAME.iloc[:0]
     with pytest.raises(ValueError, match=r"^df has no rows: give those of one query at least$"):
-        from_frame(empty, query="query", relevance="grade")
+        Columns(query="query", label="grade").read(empty)
     ranker = LambdaRanker(query="query", verbose=-1)
     with pytest.raises(ValueError, match=r"^X has no rows"):
         ranker.fit(empty, [])
@@ -210,9 +214,7 @@ def test_frames_without_rows_and_text_features_are_answered_in_a_line():
 
 
 def test_the_value_is_recorded_and_read_back():
-    fitted = COLUMNS.recorded(COLUMNS.read(FRAME))
-    assert Columns.of_record(fitted.record() | {"of_a_later_version": 1}) == Columns(
-        **{name: getattr(fitted, name) for name in fitted.__dataclass_fields__}
-        | {"categories": {"market": ["de", "fr", "us"]}}
-    )
+    fitted = Encoder.fit(COLUMNS, open_table(FRAME))
+    described = json.loads(json.dumps(fitted.to_dict() | {"of_a_later_version": 1}))
+    assert Encoder.from_dict(described) == fitted and fitted.categories == {"market": ("de", "fr", "us")}
     assert eval(repr(fitted)) == fitted

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Columns, Queries, click_rate, from_frame, read_letor
+from lambdaboost.datasets import Collection, Columns, Queries, click_rate, read_letor
 
 
 def small(**parts):
@@ -177,13 +177,13 @@ FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_float32_stays():
     df = {"q": [1, 1], "x": np.float32([0.1, 2]), "y": [0, 1]}
     for frame in (pd.DataFrame, pl.DataFrame):
-        assert from_frame(frame(df), query="q", relevance="y").features.dtype == np.float32
+        assert Columns(query="q", label="y").read(frame(df)).features.dtype == np.float32
 
 
 @pytest.mark.parametrize(
     "change, arguments, error, problem",
     [
-        ({}, {"relevance": "gain"}, ValueError, "df has no column 'gain'"),
+        ({}, {"label": "gain"}, ValueError, "df has no column 'gain'"),
         ({}, {"features": ["x"]}, ValueError, "df lacks features: 'x'"),
         ({}, {"features": []}, ValueError, "features is empty"),
         ({}, {"sources": "ctr"}, TypeError, "sources is 'ctr': give a list"),
@@ -195,13 +195,13 @@ def test_float32_stays():
 )
 def test_frames_that_are_wrong(change, arguments, error, problem):
     with pytest.raises(error, match=problem):
-        from_frame(pd.DataFrame(COLUMNS | change), **{"query": "q", "relevance": "grade"} | arguments)
+        Columns(**{"query": "q", "label": "grade"} | arguments).read(pd.DataFrame(COLUMNS | change))
 
 
 @FRAMES
 def test_rows_that_are_apart_come_together_with_their_rows(frame):
     df = frame({"q": [2, 1, 2], "x": [1.0, 2.0, 3.0], "y": [0, 1, 2], "w": [1.0, 5, 2], "d": ["a", "b", "c"]})
-    c = from_frame(df, query="q", relevance="y", weight="w", document="d")
+    c = Columns(query="q", label="y", weight="w", document="d").read(df)
     assert c.features.ravel().tolist() == [1, 3, 2] and c.queries.ids.tolist() == [2, 1]
     assert c.queries.relevance.tolist() == [0, 2, 1] and c.queries.weight.tolist() == [1, 2, 5]
     assert c.rows.tolist() == [0, 2, 1] and c.documents.tolist() == ["a", "c", "b"]

@@ -8,7 +8,7 @@ from rankers import Q, X, ranker
 
 from lambdaboost import load, save
 from lambdaboost._files import check_place, replacing, replacing_all
-from lambdaboost.datasets import read_letor, read_table
+from lambdaboost.datasets import Columns, read_letor
 
 
 def test_a_file_is_on_the_disk_before_it_is_named_and_its_name_after(tmp_path, monkeypatch):
@@ -104,4 +104,4 @@ def test_a_folder_in_place_of_a_file_is_named(tmp_path, name):
     path = tmp_path / name
     path.mkdir()
     with pytest.raises(ValueError, match=rf"{name} is a folder: give a file$"):
-        read_letor(path) if name == "train.txt" else read_table(path, query="qid", relevance="label")
+        read_letor(path) if name == "train.txt" else Columns(query="qid", label="label").read(path)

@@ -80,13 +80,13 @@ def test_what_is_no_plain_number_is_left_to_float(word):
 
 # Files as scikit-learn reads them
 
-SPACE = st.sampled_from([" ", "  ", "\t", " \x0b", "\x0c", "\r"])
+SPACE = st.sampled_from([" ", "  ", "\t", " \x0b", "\x0c"])
 NUMBERS = st.floats(width=32, allow_nan=False).map(repr) | FLOATS.map(repr) | st.sampled_from(
-    ["nan", "NAN", "-nan", "inf", "-Infinity", "1e999", "1_0", "+3", ".5", "-0", "007", "1.5e-320", "3.4028236e38"]
+    ["nan", "NAN", "-nan", "inf", "-Infinity", "1e999", "+3", ".5", "-0", "007", "1.5e-320", "3.4028236e38"]
 )  # fmt: skip
-WRONG = st.sampled_from(["", "-", "1.5abc", "0x1", "1:2", "e", "1__0", "\x00", "é"])
+WRONG = st.sampled_from(["", "-", "1_0", "1.5abc", "0x1", "1:2", "e", "1__0", "\x00", "é"])
 GRADES = st.sampled_from(["0", "1", "2.5", "+1", "1e0", "0.1"])
-BLANK = st.sampled_from(["", "  ", "# a comment", "\t#", "\r"])
+BLANK = st.sampled_from(["", "  ", "# a comment", "\t#"])
 
 
 @st.composite
@@ -134,6 +134,10 @@ SIZES = st.sampled_from([2, 16, 100, 1 << 21])
 def test_a_file_is_read_as_scikit_learn_reads_it(place, text, size):
     place.write_bytes(text)
     X, grades, ids = read_as_scikit_learn(text)
+    if grades.size and not X.nnz and b":" not in text.replace(b"qid:", b""):
+        with pytest.raises(ValueError, match="has no features"):
+            read_letor(place)
+        return
     if "qid" not in text.decode():
         place.with_name(f"{place.name}.query").write_text(f"{grades.size}\n")
     with in_blocks(size):
@@ -176,7 +180,8 @@ def refused_by_scikit_learn(text):
 def test_the_first_wrong_line_is_named(place, text, size):
     place.write_bytes(text)
     refused = [
-        line.split()[:1] in ([b"-1"], [b"nan"]) or refused_by_scikit_learn(line) for line in text.split(b"\n")
+        line.split()[:1] in ([b"-1"], [b"nan"]) or b"_" in line or refused_by_scikit_learn(line)
+        for line in text.split(b"\n")
     ]
     if any(refused):
         with in_blocks(size), pytest.raises(ValueError) as caught:

@@ -7,7 +7,7 @@ import pytest
 
 from lambdaboost import InversePropensity, LambdaRank, Queries, objectives
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.arrays import Positions, positions_of
 from lambdaboost.evaluation import ClickDCG, parse
 
 

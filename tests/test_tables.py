@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, Queries, from_frame, read_table
-from lambdaboost.datasets.arrays import as_floats, query_ids
-from lambdaboost.datasets.positions import positions_of
+from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost.datasets.arrays import as_floats, positions_of, query_ids
 
 KINDS = {"pandas": pd.DataFrame, "polars": lambda c: pl.DataFrame(c, strict=False), "pyarrow": pa.table}
 EVERY = pytest.mark.parametrize("kind", KINDS)
@@ -41,8 +40,8 @@ def message(capsys, *args):
 
 @EVERY
 def test_a_collection_is_the_same_from_every_table(kind):
-    given = {"query": "q", "relevance": "grade", "sources": ["clicks"], "position": "place"}
-    X, q = from_frame(KINDS[kind](COLUMNS), **given)
+    given = {"query": "q", "label": "grade", "sources": ["clicks"], "position": "place"}
+    X, q = Columns(**given).read(KINDS[kind](COLUMNS))
     np.testing.assert_array_equal(X, [[0.5, 1], [1.5, 0], [np.nan, 1], [2.5, 1]])
     np.testing.assert_array_equal(q.relevance, np.float32([1, np.nan, 0, 2]))
     assert q.ids.tolist() == ["b", "a"] and q.labels["clicks"].tolist() == [3, 1, 0, 0]
@@ -54,7 +53,7 @@ def test_a_collection_is_the_same_from_every_table(kind):
 def test_a_column_of_lists_is_named(kind, column):
     frame = KINDS[kind](COLUMNS | {column: [[1], [1], [2], [2]]})
     with pytest.raises(TypeError, match=f"^column '{column}' .*(lists|not numeric)") as told:
-        from_frame(frame, query="q", relevance="grade", features=["x"])
+        Columns(query="q", label="grade", features=["x"]).read(frame)
     assert "\n" not in str(told.value)
 
 
@@ -62,7 +61,7 @@ def test_a_column_of_lists_is_named(kind, column):
 def test_dates_are_no_numbers(kind):
     frame = KINDS[kind](COLUMNS | {"x": [datetime.datetime(2026, 1, 1)] * 4})
     with pytest.raises(TypeError, match=r"^column 'x' of df is Datetime.*, not numeric"):
-        from_frame(frame, query="q", relevance="grade", features=["x"])
+        Columns(query="q", label="grade", features=["x"]).read(frame)
 
 
 def test_ids_are_keys():
@@ -71,7 +70,7 @@ def test_ids_are_keys():
         assert query_ids("ids", ids).tolist() == [1, "1"]
         assert Queries([0, 0], ids=ids).n_queries == 2
     frame = pd.DataFrame({"q": [1, "1", 2], "y": [0, 1, 2], "x": [1, 2, 3]})
-    assert from_frame(frame, query="q", relevance="y").queries.ids.tolist() == [1, "1", 2]
+    assert Columns(query="q", label="y").read(frame).queries.ids.tolist() == [1, "1", 2]
     with pytest.raises(TypeError, match=r"^ids is a list in row 1: give text or a number$"):
         query_ids("ids", np.array(["a", [1]], dtype=object))
 
@@ -101,18 +100,21 @@ ODD = ["01", "1", "007", "7", "08", "8", "1.0", "null", "None", "NA", "nan", "1e
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
 def test_ids_in_csv_are_text(tmp_path, name):
     path = table(tmp_path / name, "q,grade,x\n" + "".join(f"{odd},1,{i}\n" for i, odd in enumerate(ODD)))
-    q = read_table(path, query="q", relevance="grade").queries
+    with pytest.warns(
+        UserWarning, match="column 'q' of .* holds 'NA', 'None', 'nan', 'null', read as text like any other"
+    ):
+        q = Columns(query="q", label="grade").read(path).queries
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
 def test_what_is_missing_in_csv(tmp_path):
     path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
-    X, q = read_table(path, query="q", relevance="grade")
+    X, q = Columns(query="q", label="grade").read(path)
     np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
     assert np.isnan(q.relevance[1])
     path = table(tmp_path / "t.csv", "q,grade,x\nnull,1,2\n,0,3\n")
     with pytest.raises(ValueError, match=r"^column 'q' is missing in row 2 of .*t\.csv: give the query"):
-        read_table(path, query="q", relevance="grade")
+        Columns(query="q", label="grade").read(path)
 
 
 def test_what_is_no_table_is_answered_in_a_line():
@@ -129,14 +131,14 @@ def test_what_is_no_table_is_answered_in_a_line():
         ),
     ):
         with pytest.raises(error, match=problem):
-            from_frame(df, query="q", relevance="y")
+            Columns(query="q", label="y").read(df)
 
 
 def test_positions_in_csv_are_ranks_or_text(tmp_path):
     def positions(*fields):
         rows = "".join(f"a,1,2,{field}\n" for field in fields)
         path = table(tmp_path / "t.csv", f"q,grade,x,place\n{rows}")
-        return read_table(path, query="q", relevance="grade", position="place").queries
+        return Columns(query="q", label="grade", position="place").read(path).queries
 
     assert positions("None", "NA", "", "None").position_names == ("NA", "None")
     assert positions("None", "NA", "", "None").position.tolist() == [2, 1, 0, 2]
@@ -156,7 +158,7 @@ def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
     with pytest.raises(
         ValueError, match=r"^column 'label' is inf in row 3 of .*t\.csv: labels must be finite"
     ):
-        read_table(path, query="qid", relevance="label")
+        Columns(query="qid", label="label").read(path)
     told = message(
         capsys, "train", table(path, text.replace("inf", "1")), "--source", "c:rate", "--out", tmp_path / "m"
     )

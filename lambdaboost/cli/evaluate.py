@@ -36,10 +36,10 @@ def evaluate(
     """
     if (scores is None) == (model is None):
         raise ValueError("give either --scores or --model")
-    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     models, files = ({file.name: path} if path else {} for path in (model, scores))
     with ERR.status("measuring …"):
-        q, measures, found, _ = score_file(file, columns, models, files, measure)
+        q, measures, found, _ = score_file(file, columns, models, files, measure, unseen)
         means = mean_measures(measures, found[file.name], q, seed)
     if as_json:
         about = {"file": file.name, "queries": q.n_queries, "documents": q.n_documents, "measures": means}

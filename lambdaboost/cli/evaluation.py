@@ -24,12 +24,17 @@ Means = dict[str, float | None]  # by measure; JSON has no NaN
 
 
 def score_file(
-    file: Path, columns: Columns, models: Mapping[str, Path], scores: Mapping[str, Path], measures: Any
+    file: Path,
+    columns: Columns,
+    models: Mapping[str, Path],
+    scores: Mapping[str, Path],
+    measures: Any,
+    unseen: str | None = None,
 ) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, Model]]:
     """The queries of a file, the measures (by default those of its labels), and the scores and models by name."""
-    loaded = {name: read_model(path, columns) for name, path in models.items()}
+    loaded = {name: read_model(path, columns, unseen) for name, path in models.items()}
     table, columns = open_labelled(file, columns, list(loaded.values()))
-    q, _, rows = columns.labels(table)
+    q, _, rows = columns.split(table)
     chosen = tuple(dict.fromkeys(measures or default_measures(q)))
     check_labels(chosen, q, file, rows)
     found = {name: model.scores(table) for name, model in loaded.items()}

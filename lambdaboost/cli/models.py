@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from lambdaboost import saving
 from lambdaboost.cli.console import note
-from lambdaboost.datasets import Columns
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets import Columns, Encoder
+from lambdaboost.datasets.letor import letor_features
+from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import ENGINES
 
 DEFAULT = Columns(label="label")
@@ -22,48 +23,46 @@ LABELS = ("query", "label", "position", "weight", "document")
 
 @dataclass(frozen=True)
 class Model:
-    """A model, its columns, and the contents of its description."""
+    """A model, its features, and the contents of its description."""
 
     path: Path
     booster: Any
-    columns: Columns
+    encoder: Encoder
     about: Mapping[str, Any]
 
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a file in the order of its rows, shape (n_rows,)."""
-        engine, columns = ENGINES[self.about["engine"]], self.columns
+        engine, encoder = ENGINES[self.about["engine"]], self.encoder
         n = len(engine.feature_names(self.booster))
-        if columns.features is None and table.letor:  # which may omit the last features
-            there = columns.feature_names(table)
-            last = max(map(int, there))
-            absent = map(str, range(last + 1, last + 1 + n - len(there)))
-            columns = replace(columns, features=(*there, *absent))
-        elif columns.features is None:
-            columns = saving.with_booster_features(columns, self.booster, table.names)
-        if (found := len(columns.feature_names(table))) != n:
+        if not encoder.features and table.kind == "letor":
+            there = encoder.columns.features_of(table)
+            unused = engine.first_is_unused(self.booster)
+            features = letor_features(there, n, unused, table.name, str(self.path))
+            encoder = replace(encoder, features=features)
+        elif not encoder.features:
+            encoder = saving.with_booster_features(encoder, self.booster, table.names)
+        if (found := len(encoder.features or encoder.columns.features_of(table))) != n:
             raise ValueError(
                 f"{table.name} has {found} features, {self.path} needs {n}: leave out other columns with --drop"
             )
-        scores: NDArray[np.floating] = engine.scores(self.booster, columns.features_in(table))
+        scores: NDArray[np.floating] = engine.scores(self.booster, encoder.transform(table))
         if scores.ndim != 1:
             raise ValueError(f"{self.path} is a classifier of {scores.shape[1]} classes: give a ranker")
         return scores
 
 
-def read_model(path: Path, options: Columns) -> Model:
-    """Read a model; `options` say which columns a plain one has, and what `unseen` categories are.
+def read_model(path: Path, options: Columns, unseen: str | None = None) -> Model:
+    """Read a model; `options` say which columns a plain one has; `unseen` is by default the model's own.
 
     A plain model takes the columns of a table by name if it has feature names, or if the table has the engine's own
     (Column_0, … or f0, …), else in order, without those that `options` name.
     """
     if saving.sidecar_path(path).exists():
         saved = saving.load(path)
-        columns = Columns.of_record(saved.about)
-        if "columns" in saved.about:
-            columns = replace(columns, unseen=options.unseen or columns.unseen)
-        else:  # of a stock booster
-            columns = replace(options, categories=columns.categories)
-        return Model(path, saved.booster, columns, saved.about)
+        encoder = Encoder.from_dict(saved.about)
+        if "columns" not in saved.about:  # of a stock booster
+            encoder = replace(encoder, columns=options)
+        return Model(path, saved.booster, replace(encoder, unseen=str(unseen or encoder.unseen)), saved.about)
     content = path.read_bytes()
     engine = ENGINES["lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"]
     try:
@@ -80,8 +79,8 @@ def read_model(path: Path, options: Columns) -> Model:
         else "features are found by name"
     )
     note(f"{path} has no {saving.sidecar_path(path).name}: {found}")
-    columns = replace(options, categories=engine.categories(booster))
-    return Model(path, booster, columns, {"engine": engine.NAME})
+    encoder = Encoder(options, (), engine.categories(booster), str(unseen or "error"))
+    return Model(path, booster, encoder, {"engine": engine.NAME})
 
 
 def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tuple[Table, Columns]:
@@ -89,11 +88,11 @@ def open_labelled(file: Path, options: Columns, models: Sequence[Model]) -> tupl
 
     Those of the options replace them.
     """
-    table = options.open(file, text=[column for model in models for column in model.columns.text])
-    assert table is not None
+    text = [*options.text, *(column for model in models for column in model.encoder.text)]
+    table = open_table(file, text=text)
     given = {name: column for name in LABELS if (column := getattr(options, name)) != getattr(DEFAULT, name)}
     sources, rates = dict(options.sources), set(options.rates)
-    for own in (model.columns for model in models):
+    for own in (model.encoder.columns for model in models):
         for name in LABELS:
             column = getattr(own, name) or getattr(DEFAULT, name)
             if name in ("query", "label") or column in table.names:

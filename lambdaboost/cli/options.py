@@ -83,7 +83,6 @@ def columns_of(
     document: str | None = None,
     categorical: list[str] | None = None,
     drop: list[str] | None = None,
-    unseen: StrEnum | None = None,
 ) -> Columns:
     """The options of columns as one value."""
     sources: dict[str, str] = {}
@@ -95,10 +94,7 @@ def columns_of(
         [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
         for texts in (drop, categorical)
     )
-    choice = None if unseen is None else str(unseen)
-    return Columns(
-        query, label, sources, position, weight, document, kinds, drop=dropped, rates=rates, unseen=choice
-    )
+    return Columns(query, label, sources, position, weight, document, kinds, drop=dropped, rates=rates)
 
 
 def given(**files: Path | None) -> dict[str, Path]:

@@ -18,7 +18,7 @@ from lambdaboost.cli.console import ERR
 from lambdaboost.cli.models import open_labelled, read_model
 from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import Columns
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets.table import Table
 
 
 def predict(
@@ -48,8 +48,8 @@ def predict(
     out = None if out == Path("-") else out
     if out is not None:
         check_outputs(overwrite, [model, file], out=[out])
-    options = opt.columns_of(query, label, document=document, drop=drop, unseen=unseen)
-    loaded = read_model(model, options)
+    options = opt.columns_of(query, label, document=document, drop=drop)
+    loaded = read_model(model, options, unseen)
     with ERR.status("reading …"):
         table, columns = open_labelled(file, options, [loaded])
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
@@ -66,7 +66,7 @@ def submission(columns: Columns, table: Table, scores: list[str]) -> str:
     """CSV with a header: the query, the document and the score of each row."""
     n = len(scores)
     names = replace(columns, label=None, sources={}, rates=(), position=None, weight=None)
-    q, documents, rows = names.labels(table, np.zeros(n))
+    q, documents, rows = names.split(table, np.zeros(n))
     queries = np.repeat(np.arange(1, 1 + q.n_queries) if q.ids is None else q.ids, q.sizes)
     order = np.arange(n) if rows is None else np.argsort(rows)
     named = range(1, 1 + n) if documents is None else documents[order].tolist()

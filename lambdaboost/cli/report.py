@@ -54,9 +54,11 @@ def report(
         raise ValueError(f"two systems are called {twice[0]!r}: name them, as in NAME=PATH")
     if not has_matplotlib():
         note(f"charts are left out: they need matplotlib, {install_command('matplotlib')}")
-    columns = opt.columns_of(query, label, source, position, weight, drop=drop, unseen=unseen)
+    columns = opt.columns_of(query, label, source, position, weight, drop=drop)
     with ERR.status("measuring …"):
-        q, measures, found, models = score_file(file, columns, dict(model or ()), dict(scores or ()), measure)
+        q, measures, found, models = score_file(
+            file, columns, dict(model or ()), dict(scores or ()), measure, unseen
+        )
         rows = q.shuffled_rows(seed)  # of ties, so that a file sorted by grade has no advantage
         facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": f"seed {seed}"}
         for name, path in systems:

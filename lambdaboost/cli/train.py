@@ -16,7 +16,8 @@ from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
 from lambdaboost.cli.outputs import check_outputs, check_suffix
-from lambdaboost.datasets import Collection, Columns
+from lambdaboost.datasets import Collection, Columns, Encoder
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG
@@ -84,10 +85,10 @@ def train(
         objective.check(engine)
     else:
         objective.refuse_on_engines()
-    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     files = opt.given(train=train, valid=valid, test=test)
     with ERR.status("reading …"):
-        parts, columns = read_parts(files, columns)
+        parts, encoder = read_parts(files, columns, unseen)
     default = min((default_measures(part.queries) for part in parts.values()), key=len)
     measures = tuple(dict.fromkeys(measure or default))
     watched = None if valid is None else next(iter(measure or ()), NDCG(10))
@@ -128,7 +129,7 @@ def train(
         if name != "train"
     }
     about = {
-        **columns.record(),
+        **encoder.to_dict(),
         "rounds": rounds,
         "early_stopping": early_stopping,
         "seed": seed,
@@ -145,13 +146,18 @@ def train(
         print_measures(means, {name: part.queries for name, part in parts.items()}, measures)
 
 
-def read_parts(files: Mapping[str, Path], columns: Columns) -> tuple[dict[str, Collection], Columns]:
-    """The data of each file, and the columns with the features of the first one."""
-    parts: dict[str, Collection] = {}
+def read_parts(
+    files: Mapping[str, Path], columns: Columns, unseen: str | None
+) -> tuple[dict[str, Collection], Encoder]:
+    """The data of each file, and the encoder of the training file."""
+    table = open_table(files["train"], text=columns.text)
+    split = columns.split(table)  # which says first what is wrong with labels
+    encoder = Encoder.fit(columns, table, str(unseen or "error"))
+    parts = {"train": encoder.collect(table, split)}
     for name, path in files.items():
-        parts[name] = columns.read(path)
-        columns = columns.recorded(parts[name]) if name == "train" else columns
-    return parts, columns
+        if name != "train":
+            parts[name] = encoder.read(path)
+    return parts, encoder
 
 
 def describe_data(files: Mapping[str, Path], parts: Mapping[str, Collection]) -> dict[str, Any]:

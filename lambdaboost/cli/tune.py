@@ -87,16 +87,16 @@ def tune(
     named: Any = engine or engine_of_suffix(out)
     how_split: Any = split
     check_suffix(out, named or opt.ENGINE)
-    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop, unseen)
+    columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     files = opt.given(train=train, valid=valid)
     with ERR.status("reading …"):
-        parts, columns = read_parts(files, columns)
+        parts, encoder = read_parts(files, columns, unseen)
     measures = tuple(dict.fromkeys(measure or [NDCG(10)]))
     for name, part in parts.items():
         check_labels([*measures, *(objective or ())], part.queries, files[name], part.rows)
 
     def write(tuned: Tuned) -> None:
-        tuned.save(out, about={**columns.record(), "data": describe_data(files, parts), "seed": seed})
+        tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
         print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned.verdict)
         note(f"{out} is {tuned.objective!r}, {counted(tuned.rounds, 'round')}")
 

@@ -13,9 +13,16 @@ from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.arrays import as_floats, factorize_in_order, query_ids, resolve_indices, weights_of
-from lambdaboost.datasets.positions import Positions, positions_of
-from lambdaboost.datasets.tables import Table
+from lambdaboost.datasets.arrays import (
+    Positions,
+    as_floats,
+    factorize_in_order,
+    positions_of,
+    query_ids,
+    resolve_indices,
+    weights_of,
+)
+from lambdaboost.datasets.table import open_table
 
 COLUMNS = ("query", "document", "position", "clicked", "weight", "session")
 
@@ -156,7 +163,11 @@ class ClickLog:
         session: str | None = None,
     ) -> Self:
         """A log from the columns of a pandas, polars or pyarrow table, by their names."""
-        table, columns = Table.of(frame), {}
+        table, columns = open_table(frame, "frame"), {}
+        if not table.is_named:
+            raise TypeError(
+                f"frame must be a pandas, polars or pyarrow table, got {type(frame).__name__}: convert it first"
+            )
         names = (query, document, position, clicked, weight, session)
         for argument, name in zip(COLUMNS, names, strict=True):
             if name is not None:
@@ -283,9 +294,10 @@ class ClickLog:
                 f"query has shape {sought[0].shape}, document {sought[1].shape}: give one of each for every row"
             )
         for name, keys, here in zip(("query", "document"), sought, self.documents, strict=True):
-            kinds = {keys.dtype.kind, here.dtype.kind}
-            if keys.size and "U" in kinds and len(kinds - {"O"}) == 2:
-                given, logged = (quote(a[0]) if a.dtype.kind == "U" else a[0] for a in (keys, here))
+            # Keys are texts throughout, or numbers throughout, or mixed.
+            texts = [{isinstance(key, str) for key in a.tolist()} for a in (keys, here)]
+            if {True} in texts and {False} in texts:
+                given, logged = (quote(a[0]) if isinstance(a[0], str) else a[0] for a in (keys, here))
                 raise TypeError(
                     f"{name} has {given}, and the log {logged}, text in one of them: none can match"
                 )

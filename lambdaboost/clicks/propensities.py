@@ -17,7 +17,7 @@ from lambdaboost._files import check_place, reading, replacing
 from lambdaboost._value import Value
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.positions import Positions
+from lambdaboost.datasets.arrays import Positions
 
 FIELDS = ("values", "low", "high", "names")
 ALL_SHOWN = 5  # positions of a curve whose `repr` shows all

@@ -10,19 +10,20 @@ if __name__ != "lambdaboost.datasets":
 
 from lambdaboost.datasets.collection import Collection, click_rate
 from lambdaboost.datasets.columns import Columns
+from lambdaboost.datasets.encoder import Encoder
 from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.datasets.reading import from_frame, read_table
 from lambdaboost.datasets.synthetic import web_search_log
+from lambdaboost.datasets.table import open_table
 
 __all__ = [
     "Collection",
     "Columns",
+    "Encoder",
     "Queries",
     "click_rate",
-    "from_frame",
+    "open_table",
     "read_letor",
-    "read_table",
     "web_search_log",
     "write_letor",
 ]

@@ -1,8 +1,9 @@
-"""Columns from users, checked: lists, arrays, and columns of pandas, polars and pyarrow tables, as NumPy arrays."""
+"""Columns from users as NumPy arrays, checked: lists, arrays, and columns of pandas, polars and pyarrow tables."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -13,6 +14,9 @@ from lambdaboost._checks import refuse_labels, row_of
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
+# Curves and biases have one figure for each rank, and a column of ids or times is no rank.
+LARGEST_RANK = 1_000_000
+RANK = "give the rank at which a row was shown, a whole number from 1, or NaN where it was not shown"
 
 
 def as_array(values: Any) -> NDArray[Any]:
@@ -37,6 +41,22 @@ def as_array(values: Any) -> NDArray[Any]:
             coded = column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum)
             return np.array(column.to_list(), dtype=object) if coded else column.to_numpy()
     return np.asarray(values)
+
+
+def only_column(values: Any) -> NDArray[Any]:
+    """`as_array`, where a table or an array of one column is that column, such as ``df[["qid"]]``.
+
+    >>> only_column([[3], [4]])
+    array([3, 4])
+    """
+    if hasattr(values, "columns"):
+        import narwhals as nw
+
+        frame = nw.from_native(values, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and len(frame.columns) == 1:
+            return as_array(frame[:, 0].to_native())
+    given = as_array(values)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
 
 
 def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
@@ -77,11 +97,8 @@ def feature_array(X: Any) -> Any:
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise TypeError(f"X is {X.dtype}: convert dates to numbers, such as days since the first one")
     # scikit-learn 1.6 renamed the argument.
-    finite = (
-        "ensure_all_finite"
-        if "ensure_all_finite" in signature(check_array).parameters
-        else "force_all_finite"
-    )
+    arguments = signature(check_array).parameters
+    finite = next(name for name in ("ensure_all_finite", "force_all_finite") if name in arguments)
     found = check_array(X, accept_sparse="csr", **{finite: False})
     return found.astype(float_type(found.dtype), copy=False)
 
@@ -110,6 +127,11 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     return narrow
 
 
+def grades_of(label: Any) -> NDArray[np.float32]:
+    """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
+    return labels_of("label", only_column(label))
+
+
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     """Weights of queries or documents as float32, finite and ≥ 0."""
     a = as_floats(name, values)
@@ -119,40 +141,128 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
 
 
 def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
-    """The query, or other key, of each row as an array; raises if one is missing (masked, null, None or NaN).
+    r"""The query, or other key, of each row as an array; raises if one is missing (masked, null, None or NaN).
 
-    Keys of one type become an array of it; others stay objects, so that ``1`` and ``"1"`` differ.
+    Numbers become an array of their type. Texts stay objects: an array of the longest text's width would take that
+    memory for every row, and makes ``"a"`` and ``"a\0"`` equal. Mixed types stay objects too: ``1`` is not ``"1"``.
 
     >>> query_ids("qid", ["a", "a", "b"])
-    array(['a', 'a', 'b'], dtype='<U1')
+    array(['a', 'a', 'b'], dtype=object)
     """
-    a = as_array(ids)
+    a = only_column(ids)
+    if a.ndim != 1:
+        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: give the {what} of every row")
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
-    if a.dtype != object or a.ndim != 1:
-        return a
-    keys = a.tolist()
-    if all(isinstance(key, str) for key in keys):
-        return a.astype(np.str_)
-    for row, key in enumerate(keys):
-        if not isinstance(key, Hashable):
-            raise TypeError(f"{name} is a {type(key).__name__} in {row_of(name, row)}: give text or a number")
+    if a.dtype.kind == "U":
+        return a.astype(object)
+    if a.dtype == object:
+        for row, key in enumerate(a.tolist()):
+            if not isinstance(key, Hashable):
+                raise TypeError(
+                    f"{name} is a {type(key).__name__} in {row_of(name, row)}: give text or a number"
+                )
     return a
 
 
-def sizes_of(group: Any, n: int) -> NDArray[Any]:
-    """The number of documents of each query, of `n` rows."""
-    sizes = np.asarray(group)
-    numeric = sizes.dtype.kind in "iuf"
-    if not numeric or sizes.sum() != n:
-        if sizes.shape == (n,):
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The position of each row: a rank from 1, or with `names` the code of a category; 0 where a row was not shown.
+
+    Attributes
+    ----------
+    codes : int32 (n_rows,)
+        Read-only.
+    names : tuple of str, or None
+        The category of code k is ``names[k - 1]``; None for ranks.
+
+    """
+
+    codes: NDArray[np.int32]
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        codes = self.codes.view()
+        codes.flags.writeable = False
+        object.__setattr__(self, "codes", codes)
+
+    def take(self, rows: NDArray[Any] | slice) -> Positions:
+        """The positions of some rows, with the same codes."""
+        return Positions(self.codes[rows], self.names)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Positions]) -> Positions:
+        """The positions of all parts, with the names of all.
+
+        Raises
+        ------
+        ValueError
+            If some parts are ranks and others have names.
+
+        """
+        if all(part.names is None for part in parts):
+            return cls(np.concatenate([part.codes for part in parts]))
+        if any(part.names is None and part.codes.any() for part in parts):  # not where no row was shown
             raise ValueError(
-                f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
+                "position is a rank in one part and a name in another: give the same kind in all parts"
             )
-        total = f"sums to {sizes.sum()}" if numeric else f"is {sizes.dtype}"
-        raise ValueError(f"group {total}, data has {n} rows: give the number of documents of each query")
-    return sizes
+        names = tuple(sorted({name for part in parts for name in part.names or ()}))
+        codes = [np.append(0, np.searchsorted(names, part.names or ()) + 1)[part.codes] for part in parts]
+        return cls(np.concatenate(codes).astype(np.int32), names)
+
+
+def positions_of(name: str, values: Any) -> Positions:
+    """Positions from ranks ≥ 1 or categories, one per row; a missing one is a row that was not shown.
+
+    Text and categoricals are categories, with codes from 1 in sorted order; a pandas categorical also has codes for
+    categories that are in none of its rows.
+
+    >>> positions_of("position", [2, 1, None]).codes
+    array([2, 1, 0], dtype=int32)
+    >>> positions_of("position", ["top", "side", "top"])
+    Positions(codes=array([2, 1, 2], dtype=int32), names=('side', 'top'))
+
+    """
+    if isinstance(values, Positions):
+        return values
+    # A pandas categorical, whose categories need not be in its rows.
+    categorical = getattr(values, "array", values)  # the array of a pandas series
+    if hasattr(categorical, "categories") and hasattr(categorical, "codes"):
+        order = np.argsort(np.asarray(categorical.categories), kind="stable")
+        code = np.append(np.argsort(order) + 1, 0).astype(np.int32)  # the last one is that of missing rows
+        categories = tuple(str(name) for name in np.asarray(categorical.categories)[order])
+        return Positions(code[np.asarray(categorical.codes, dtype=np.int64)], categories)
+
+    given = as_array(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
+    missing, text = is_missing(given), np.zeros(given.size, np.bool_)
+    if given.dtype.kind in "OU":
+        text = np.array([isinstance(value, str) for value in given], dtype=np.bool_)
+
+    # Texts, which are categories.
+    if text.any():
+        if (mixed := ~(text | missing)).any():
+            row = int(mixed.argmax())
+            raise TypeError(
+                f"{name} is {given[row]!r} in {row_of(name, row)}, among text: give ranks in all rows, or text in all"
+            )
+        names, codes = np.unique(given[text].astype(np.str_)), np.zeros(given.size, dtype=np.int32)
+        codes[text] = np.searchsorted(names, given[text].astype(np.str_)) + 1
+        return Positions(codes, tuple(names.tolist()))
+
+    # Ranks.
+    if given.dtype.kind == "O":
+        given = np.where(missing, np.nan, given)
+    if given.dtype.kind == "b" or (given.dtype.kind == "O" and any(isinstance(rank, bool) for rank in given)):
+        raise TypeError(f"{name} is true or false: {RANK}, or text for a category")
+    ranks = as_floats(name, given)
+    large = (ranks > LARGEST_RANK) & (ranks < np.inf)
+    refuse_labels(name, ranks, large, f"give a rank of at most {LARGEST_RANK}, or text for a category")
+    is_rank = (ranks >= 1) & (ranks <= LARGEST_RANK) & (ranks == np.floor(ranks))
+    refuse_labels(name, ranks, ~np.isnan(ranks) & ~is_rank, RANK)
+    return Positions(np.nan_to_num(ranks).astype(np.int32))
 
 
 def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
-from lambdaboost.datasets.categories import Categories, categorical_frame
 from lambdaboost.datasets.queries import Queries
+
+Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +52,7 @@ class Collection:
 
     features: Any
     queries: Queries
-    documents: NDArray[np.str_] | None = None
+    documents: NDArray[np.object_] | None = None
     feature_names: tuple[str, ...] | None = None
     categories: Categories = field(default_factory=dict)
     rows: NDArray[np.int64] | None = None
@@ -66,7 +67,8 @@ class Collection:
                 f"features has {rows} rows, queries has {n} documents: give one row per document"
             )
         if self.documents is not None:
-            documents = np.asarray(self.documents, dtype=np.str_)
+            # As objects: in an array of text the longest name would take its width in every row.
+            documents = np.asarray(self.documents, dtype=object)
             if documents.shape != (n,):
                 raise ValueError(
                     f"documents has shape {documents.shape}, expected ({n},): one name per document"
@@ -218,6 +220,18 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     log = np.log1p(clicks)
     largest = np.fmax.reduceat(log, queries.offsets[:-1])  # fmax ignores NaN
     return log / np.where(largest > 0, largest, 1.0)[queries.query_of_row]
+
+
+def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: Categories) -> Any:
+    """A pandas frame of features, of which those with categories hold codes, or NaN; it shares memory without any."""
+    import pandas as pd
+
+    frame = pd.DataFrame(features, columns=list(names), copy=False)
+    for at, name in enumerate(names):
+        if name in categories:
+            codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
+            frame.isetitem(at, pd.Categorical.from_codes(codes, list(categories[name])))
+    return frame
 
 
 def _shape(features: Any) -> tuple[int, int]:

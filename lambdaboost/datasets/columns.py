@@ -2,10 +2,13 @@
 
     columns = Columns(query="srch_id", label="grade", sources={"clicks": "ctr"}, position="rank")
     train = columns.read(frame)                   # a Collection; also of a path: CSV, Parquet or LETOR text
-    fitted = columns.recorded(train)              # with the features and categories of the training data
-    valid = fitted.read("valid.csv")              # the same features in the same order, the same codes
-    X = fitted.features_in(other)                    # to predict: needs neither queries nor labels; rows stay in order
-    Columns.of_record(fitted.record())           # as a model file keeps it
+
+`Columns` knows nothing of a training. What training data fix, the features and the values of categories, is an
+`Encoder`:
+
+    encoder = Encoder.fit(columns, open_table(frame))
+    valid = encoder.read("valid.csv")             # the same features in the same order, the same codes
+    X = encoder.transform(open_table(other))      # to predict: needs neither queries nor labels; rows stay in order
 
 **Order.** The rows of a query may be apart: they come together in the order of the table, the queries in that of their
 first rows. `Collection.rows` then says which row each document was. Predictions are in the order of the table.
@@ -20,10 +23,8 @@ below the header in a file.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,38 +35,43 @@ from lambdaboost._warn import warn
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets.arrays import (
     factorize_in_order,
-    feature_array,
     labels_of,
+    only_column,
+    positions_of,
     query_ids,
-    sizes_of,
     weights_of,
 )
-from lambdaboost.datasets.categories import Categories, encode, find_categories
-from lambdaboost.datasets.collection import Collection, click_rate
-from lambdaboost.datasets.letor import read_letor
-from lambdaboost.datasets.positions import Positions, positions_of
-from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import ColumnTypeError, Table, as_frame, grades_of, is_table, sources_by_name
+from lambdaboost.datasets.collection import Categories, Collection, click_rate
+from lambdaboost.datasets.queries import RELEVANCE, Queries, match_weights
+from lambdaboost.datasets.table import (
+    DOCUMENT,
+    LABEL,
+    QUERY,
+    Table,
+    category_text,
+    encode,
+    find_categories,
+    open_table,
+)
 
-QUERY, LABEL = "qid", "label"  # the names in LETOR text, and the command line's defaults
-DOCUMENT = "document"  # the names of its documents, if it has comments
-
-# How the column of each role is read from a table, and how an array in its place is.
-READERS: dict[str, tuple[Callable[[Table, Any], Any], Callable[[str, Any], Any]]] = {
-    "query": (Table.ids, query_ids),
-    "label": (Table.labels, lambda _, y: grades_of(y)),
-    "sources": (Table.labels, labels_of),
-    "position": (Table.positions, positions_of),
-    "weight": (Table.weights, weights_of),
-    "document": (Table.documents, lambda _, names: names),
+# The roles that one column has, in the order in which they are read; `sources` has one for each source.
+ROLES = ("query", "label", "position", "weight", "document")
+# What to do where a column of a role of numbers holds something else.
+REMEDIES = {
+    "label": "labels are numbers, such as grades from 0",
+    "sources": "labels are numbers, such as grades from 0",
+    "weight": "weights are numbers ≥ 0",
 }
 
 
-class ReadQueries(NamedTuple):
-    """Queries with their labels, the names of the documents and, as of `Collection`, the row that each was."""
+class Split(NamedTuple):
+    """What a table holds beside its features: queries with their labels, and names of documents.
+
+    `rows` is the row of the table that each document was, as in `Collection`.
+    """
 
     queries: Queries
-    documents: NDArray[np.str_] | None
+    documents: NDArray[np.object_] | None
     rows: NDArray[np.int64] | None
 
 
@@ -91,10 +97,6 @@ class Columns:
         Columns to leave out.
     rates : list of str
         The sources that hold counts of clicks, which become rates by `click_rate`.
-    unseen : "error" or "missing", optional
-        What a category is that training did not have: by default an error; ``"missing"`` warns once, with counts.
-    categories : dict of str to sequence, optional
-        The values of the categorical features in training; None before.
 
     Raises
     ------
@@ -109,7 +111,7 @@ class Columns:
     >>> data = columns.read(frame)
     >>> data.features.ravel(), data.rows, data.queries
     (array([0.5, 0.3, 0.1]), array([0, 2, 1]), Queries(3 documents in 2 queries; relevance, clicks))
-    >>> columns.recorded(data).features
+    >>> data.feature_names
     ('bm25',)
 
     """
@@ -124,92 +126,106 @@ class Columns:
     features: Sequence[Any] | None = None
     drop: Sequence[str] = ()
     rates: Sequence[str] = ()
-    unseen: str | None = None
-    categories: Categories | None = None
 
     def __post_init__(self) -> None:
+        # Types: names are texts, lists become tuples and sources a dict.
         if self.query is None:
             raise TypeError("query is None: give the name of the column that holds the queries")
-        for name in ("query", "label", "position", "weight", "document"):
+        for name in ROLES:
             if not isinstance(column := getattr(self, name), str | None):
                 raise TypeError(f"{name} is {column!r}: give the name of a column")
         for name in ("sources", "categorical", "features", "drop", "rates"):
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Iterable | None):
-                such_as = given if isinstance(given, str) else "clicks"
+                such_as = "clicks"
+                if isinstance(given, str):
+                    such_as = given
                 raise TypeError(f"{name} is {given!r}: give a list of columns, such as [{such_as!r}]")
-            kept: Any = None if given is None and name == "features" else tuple(given or ())
-            if name == "sources":
-                kept = dict(given) if isinstance(given, Mapping) else dict(zip(kept, kept, strict=True))
-            object.__setattr__(self, name, kept)
+            if isinstance(given, Mapping) and name == "sources":
+                object.__setattr__(self, name, dict(given))
+            elif given is not None or name != "features":
+                columns = tuple(given or ())
+                object.__setattr__(self, name, columns)
+                if name == "sources":
+                    object.__setattr__(self, name, dict(zip(columns, columns, strict=True)))
         for name, column in self.sources.items():
             check_new_source(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column")
-        if self.unseen not in ("error", "missing", None):
-            raise ValueError(f"unseen is {self.unseen!r}: give 'error' or 'missing'")
-        drop = [("drop", column) for column in dict.fromkeys(self.drop)]
+
+        # Each column has one use; that a feature is categorical is none.
         uses = [
-            *self._uses(),
-            *drop,
-            *(("categorical", column) for column in dict.fromkeys(self.categorical)),
+            *self._label_uses(),
+            *(("drop", column) for column in dict.fromkeys(self.drop)),
+            *(("features", column) for column in self.features or ()),
+            *(
+                ("categorical", one)
+                for one in dict.fromkeys(self.categorical)
+                if one not in (self.features or ())
+            ),
         ]
-        seen: dict[str, str] = {}
+        seen: dict[Any, str] = {}
         for argument, column in uses:
             if (first := seen.setdefault(column, argument)) != argument or uses.count((argument, column)) > 1:
                 raise ValueError(
                     f"{first}: column {quote(column)} is given twice: a column has one use; name it once"
                 )
 
-    @classmethod
-    def of_record(cls, about: Mapping[str, Any]) -> Columns:
-        """The columns in the description of a model; what a later version may add is left out."""
-        known = {one.name for one in fields(cls)}
-        found = {name: value for name, value in about.get("columns", {}).items() if name in known}
-        return cls(**{**found, "categories": about.get("categories", {})})
+    def _label_uses(self) -> list[tuple[str, str]]:
+        """The arguments that name a column of labels, and the columns."""
+        named = [(role, getattr(self, role)) for role in ROLES if getattr(self, role) is not None]
+        return named + [("sources", column) for column in self.sources.values()]
 
-    def record(self) -> dict[str, Any]:
-        """The entries of the description of a model."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "categories"}
-        categories = {name: list(values) for name, values in (self.categories or {}).items()}
-        return {"columns": columns} | ({"categories": categories} if categories else {})
-
-    def recorded(self, data: Collection) -> Columns:
-        """The columns for all further data, with the features and categories of the training data."""
-        return replace(self, features=data.feature_names, categories=dict(data.categories), categorical=())
+    def to_dict(self) -> dict[str, Any]:
+        """The columns by argument, as JSON holds them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def text(self) -> tuple[str | None, ...]:
         """The columns that are text in CSV, also where they look like numbers."""
-        return (self.query, self.position, self.document, *self.categorical, *(self.categories or ()))
+        return (self.query, self.position, self.document, *self.categorical)
 
-    def open(self, data: Any, name: str = "df", text: Sequence[str | None] = ()) -> Table | None:
-        """A table or a file, opened once for several readings; None for an array.
-
-        Messages call a table `name`; the columns `text` of CSV are no numbers, nor those that these columns name.
-
-        Raises
-        ------
-        ValueError, FileNotFoundError
-            If a file is not there, is a folder or cannot be parsed, or there are no rows.
-
-        """
-        table: Table | None = data if isinstance(data, Table) else None
-        if isinstance(data, str | os.PathLike):
-            path = Path(data)
-            table = Table.read(path, (*self.text, *text)) if is_table(path) else _letor_table(path)
-        elif table is None and (frame := as_frame(name, data)) is not None:
-            table = Table(frame, name)
-        if (len(table) if table is not None else getattr(data, "shape", (1,))[0]) == 0:
+    def features_of(self, table: Table) -> tuple[Any, ...]:
+        """The columns that are features: those given, else all without another use; none of an array."""
+        if not table.is_named:
+            return ()
+        if self.features is not None:
+            if missing := [column for column in self.features if column not in table.names]:
+                check_lacking(table, missing, "features")
+            features = tuple(self.features)
+        else:
+            for column in self.drop:
+                table.check(column, "drop")
+            others = {column for _, column in self._label_uses()}.union(self.drop)
+            if table.kind == "letor":
+                others |= {QUERY, LABEL, DOCUMENT}
+            features = tuple(column for column in table.names if column not in others)
+            if unnamed := [
+                one for one in features if table.kind == "csv" and str(one).startswith("Unnamed: ")
+            ]:
+                warn(
+                    f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
+                    "it, or leave it out; pandas writes such a one without index=False"
+                )
+        if not features:
             raise ValueError(
-                f"{name if table is None else table.name} has no rows: give those of one query at least"
+                f"features is empty: {table.name} needs a column besides those of queries and labels"
             )
-        return table
+        return features
+
+    def categories_of(self, table: Table, features: Sequence[Any]) -> Categories:
+        """The values of the features that are categorical, in the order of their codes."""
+        if not table.is_named:
+            return {}
+        for column in self.categorical:
+            table.check(column, "categorical")
+            if column not in features:
+                raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
+        found = find_categories(table, self.categorical)
+        return {column: found[column] for column in features if column in found}
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array and what is given with it.
-
-        Columns that only label the documents need not be there once training has recorded the features.
 
         Parameters
         ----------
@@ -229,13 +245,12 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = self.open(data, name)
-        data = feature_array(data) if table is None else data
-        q, documents, rows = self.labels(data if table is None else table, y, name=name, **arrays)
-        features, names, categories = self._features(table, data)
-        return Collection(features if rows is None else features[rows], q, documents, names, categories, rows)
+        table = open_table(data, name, self.text)
+        split, features = self.split(table, y, **arrays), self.features_of(table)
+        categories = self.categories_of(table, features)
+        return collect(encode(table, features, categories), split, features, categories)
 
-    def labels(
+    def split(
         self,
         data: Any,
         y: Any = None,
@@ -246,8 +261,13 @@ class Columns:
         position: Any = None,
         weight: Any = None,
         name: str = "df",
-    ) -> ReadQueries:
-        """The queries of a table, a file or an array without the features; as `read`."""
+        optional: bool = False,
+    ) -> Split:
+        """The queries, labels and names of a table, a file or an array, without its features; as `read`.
+
+        Where `optional`, columns of sources, positions, weights and names may lack: data that come after the training
+        need not have all that the training read.
+        """
         if group is not None and qid is not None:
             raise ValueError(
                 "group and qid are both given: give either documents of each query, or query of each row"
@@ -257,17 +277,23 @@ class Columns:
                 f"the grades are {quote(y)}: give an array of them, not the name of a column, and drop that column "
                 "from the features"
             )
-        table = self.open(data, name)
-        letor = table is not None and table.letor
-        name = name if table is None else table.name
-        n = len(table) if table is not None else data.shape[0] if hasattr(data, "shape") else len(data)
-        sizes, given = None if group is None else sizes_of(group, n), sources_by_name(sources)
-        label = LABEL if letor and self.label is None and y is None else self.label
-        document = DOCUMENT if letor and self.document is None else self.document
+        table = open_table(data, name, self.text)
+        is_letor, n = table.kind == "letor", len(table)
+        sizes, ids = None, qid
+        if group is not None:
+            sizes = ids = _sizes_of(group, n)
+
+        # Where each role is looked for: the key under which it is kept, its column, and the array in its place.
+        arrays = _sources_by_name(sources)
+        label, document = self.label, self.document
+        if is_letor and label is None and y is None:
+            label = LABEL
+        if is_letor and document is None and DOCUMENT in table.names:
+            document = DOCUMENT
         wanted = [
-            ("query", "qid", self.query, qid if group is None else group),
+            ("query", "qid", self.query, ids),
             ("label", RELEVANCE, label, y),
-            *(("sources", key, self.sources.get(key), given.get(key)) for key in {**self.sources, **given}),
+            *(("sources", key, self.sources.get(key), arrays.get(key)) for key in {**self.sources, **arrays}),
             ("position", "position", self.position, position),
             ("weight", "weight", self.weight, weight),
             ("document", "document", document, None),
@@ -276,166 +302,160 @@ class Columns:
         for role, key, column, values in wanted:
             if role == "sources":
                 check_new_source(key)
-            there = table is not None and column in table.names
-            if there == (values is not None):  # both or neither
-                self._check_optional(table, name, role, column, there)
-            elif table is not None and there:
-                found[key] = READERS[role][0](table, column)
+            is_column = column is not None and column in table.names
+            if is_column and values is not None:
+                what = {"query": "group or qid", "label": "y"}.get(role, role)
+                raise ValueError(
+                    f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or "
+                    "rename the column"
+                )
+            if is_column:
+                found[key] = _read_column(table, role, column)
+            elif values is None:
+                if role in ("query", "label") or not (column is None or optional):
+                    _refuse_lacking(table, role, column)
             elif role != "query" or sizes is None:
-                found[key] = READERS[role][1](f"sources[{key!r}]" if role == "sources" else key, values)
-                _check_size(name, role, key, found[key], n)
+                found[key] = _read_array(table, role, key, values)
             if key in found and key in self.rates:
-                called = table.describe(column) if table is not None and there else f"sources[{key!r}]"
+                called = f"sources[{key!r}]"
+                if is_column:
+                    called = table.describe(column)
                 refuse_labels(called, found[key], found[key] < 0, "counts of clicks must be ≥ 0")
-        rows = _grouped(found["qid"]) if "qid" in found else None
-        if rows is not None:
-            found = {key: _reordered(values, rows) for key, values in found.items()}
-        ids, documents = found.pop("qid", None), found.pop("document", None)
+
+        # Rows of a query come together.
+        rows, weights = None, found.pop("weight", None)
+        if "qid" in found:
+            of_row, first = factorize_in_order(found["qid"])
+            order = np.argsort(of_row, kind="stable")
+            scattered = bool((order != np.arange(n)).any())
+            if weights is not None:
+                weights = match_weights(weights, found["qid"][first], n, scattered)
+            if scattered:
+                rows = order
+                if weights is not None and weights.size == n:
+                    weights = weights[rows]
+                for key, values in found.items():
+                    found[key] = values.take(rows) if key == "position" else values[rows]
+        documents, ids = found.pop("document", None), found.pop("qid", None)
         counts = {source: found.pop(source) for source in self.rates if source in found}
-        q = Queries(found.pop(RELEVANCE), sizes, ids=ids, **found)
+        q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return ReadQueries(q, documents, rows)
+        return Split(q, documents, rows)
 
-    def _check_optional(
-        self, table: Table | None, name: str, role: str, column: str | None, twice: bool
-    ) -> None:
-        """Raise where a role is given `twice`, as a column and apart from the table, or lacks and may not."""
-        if twice:
-            what = {"query": "group or qid", "label": "y"}.get(role, role)
+
+def collect(features: Any, split: Split, names: Sequence[Any], categories: Categories) -> Collection:
+    """Features, in the order of a table's rows, with its queries; those of an array have no names."""
+    if split.rows is not None:
+        features = features[split.rows]
+    return Collection(features, split.queries, split.documents, tuple(names) or None, categories, split.rows)
+
+
+def check_lacking(table: Table, missing: Sequence[Any], features: str) -> None:
+    """Raise where `features` lack; those of LETOR text, which omits zeros, are reported and count as 0."""
+    if table.kind != "letor" or not all(isinstance(one, str) and one.isdecimal() for one in missing):
+        raise ValueError(f"{table.name} lacks {features}: {listed(missing)}; add these columns")
+    if list(missing) != ["0"]:  # the column that engines leave empty
+        warn(
+            f"{table.name} lacks the features {listed(missing)}, which count as 0; if it was made with other features "
+            "than the training data, the scores are meaningless"
+        )
+
+
+def _read_column(table: Table, role: str, column: str) -> Any:
+    """A column as its role wants it; weights as floats."""
+    called = table.describe(column)
+    if role == "query":
+        ids = query_ids(called, table.values(column))
+        if ids.dtype == object:
+            table.warn_of_words(column, ids.tolist())
+        return ids
+    if role == "document":
+        values, of_row = table.factorize(column)
+        return np.array([*map(category_text, values), ""], dtype=object)[of_row]
+    if role in ("label", "sources"):
+        return labels_of(called, table.numbers(column, REMEDIES[role]))
+    if role == "weight":
+        return weights_of(called, table.numbers(column, REMEDIES[role]))
+
+    # Positions: those of CSV are ranks where every field that is not empty is a number.
+    given = table.column(column)
+    if table.kind == "letor":
+        given = np.where(np.asarray(given) == 0, np.nan, given)
+    if table.kind == "csv":
+        import pandas as pd
+
+        ranks = pd.to_numeric(given, errors="coerce")
+        text = (given.notna() & ranks.isna()).to_numpy()
+        if text.any() and ranks.notna().any():
+            row = int(text.argmax())
             raise ValueError(
-                f"{name} has a column {quote(column)}, and {what} is also given: give one of them, or rename the column"
+                f"{called} is {quote(given[row])} in {called.row(row)} and a number in other rows: give ranks in all "
+                "rows or text in all; an empty field is a row that was not shown"
             )
-        read_before = self.categories is not None
-        unnamed = table is not None and table.letor and role == "document"
-        if role not in ("query", "label") and (column is None or read_before or unnamed):
-            return
-        if column is None:
-            raise ValueError(f"label: {name} has no column for the grades: name their column")
-        if table is not None:
-            table.check(column, role)
-        before = "eval_" if name.startswith("eval") else ""
-        or_so = f", or the queries as {before}group= or {before}qid=" if role == "query" else ""
-        raise ValueError(f"{role}: {name} has no column {quote(column)}: give a table with it{or_so}")
+        if not text.any():
+            given = ranks
+    return positions_of(called, given)
 
-    def features_in(self, data: Any, name: str = "X") -> Any:
-        """The features to predict from, in the order of the rows; needs neither queries nor labels.
 
-        Returns
-        -------
-        float32 or float64 array of shape (n_rows, n_features), or CSR matrix
-            Those of the training in its order, with the codes of its categories.
+def _read_array(table: Table, role: str, key: str, values: Any) -> Any:
+    """An array in the place of a column, with a value for each row; weights stay as they are given."""
+    if role == "weight":
+        return values
+    found: Any
+    if role == "query":
+        found = query_ids(key, values)
+    elif role == "position":
+        found = positions_of(key, values)
+    elif role == "label":
+        found = labels_of(key, only_column(values))
+    else:
+        found = labels_of(f"sources[{key!r}]", values)
+    size = len(getattr(found, "codes", found))  # codes of positions
+    if size != len(table):
+        before = ""
+        if table.name.startswith("eval"):
+            before = f"{table.name} "
+        called = {"label": "y"}.get(role, key)
+        raise ValueError(
+            f"{before}{called} has {size} rows, {table.name} has {len(table)}: give one value per document"
+        )
+    return found
 
-        """
-        return self._features(self.open(data, name), data)[0]
 
-    def _uses(self) -> list[tuple[str, str]]:
-        """The arguments that name a column of labels, and the columns."""
-        named = [(name, getattr(self, name)) for name in ("query", "label", "position", "weight", "document")]
-        named += [("sources", column) for column in self.sources.values()]
-        return [(name, column) for name, column in named if column is not None]
+def _refuse_lacking(table: Table, role: str, column: str | None) -> None:
+    """Raise where neither a column nor an array has what a role needs."""
+    if column is None:
+        raise ValueError(f"label: {table.name} has no column for the grades: name their column")
+    if table.is_named:
+        table.check(column, role)
+    or_so = ""
+    if role == "query":
+        before = "eval_" if table.name.startswith("eval") else ""
+        or_so = f", or the queries as {before}group= or {before}qid="
+    raise ValueError(f"{role}: {table.name} has no column {quote(column)}: give a table with it{or_so}")
 
-    def _features(self, table: Table | None, data: Any) -> tuple[Any, tuple[Any, ...] | None, Categories]:
-        """The features, their names and the values of their categories, whose codes are features."""
-        if table is None:
-            return feature_array(data), None, {}
-        names = self.feature_names(table)
-        categories = self.categories
-        if categories is None:
-            named = self._existing("categorical", table)
-            if idle := [column for column in named if column not in names]:
-                raise ValueError(f"categorical: {quote(idle[0])} is no feature: leave it out")
-            categories = find_categories(table, named)
-            categories = {column: categories[column] for column in names if column in categories}
-        elif wrong := [c for c in find_categories(table) if c in names and c not in categories]:
-            raise ColumnTypeError(
-                f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
-                "numbers"
-            )
-        if not categories:
-            return table.matrix(names), names, {}
-        unseen: list[str] | None = [] if self.unseen == "missing" else None
-        numbers = table.matrix([name for name in names if name not in categories])
-        matrix = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
-        matrix[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
-        for at, name in enumerate(names):
-            if name in categories:
-                matrix[:, at] = encode(table, name, categories[name], unseen)
-        if unseen:
-            warn(f"categories that training did not have count as missing: {'; '.join(unseen)}")
-        return matrix, names, categories
 
-    def feature_names(self, table: Table) -> tuple[Any, ...]:
-        """The columns that are features: those of the training or those given, else all without another use."""
-        names = table.names
-        if self.features is not None:
-            missing = [column for column in self.features if column not in names]
-            if missing and not (table.letor and all(map(_is_number, missing))):  # LETOR text omits zeros
-                of = "features" if self.categories is None else "features of the training data"
-                raise ValueError(f"{table.name} lacks {of}: {listed(missing)}; add these columns")
-            if missing:
-                warn(
-                    f"{table.name} lacks the features {listed(missing)}, which count as 0; if it was made with "
-                    "other features than the training data, the scores are meaningless"
-                )
-            kept = tuple(self.features)
-        else:
-            gone = {column for _, column in self._uses()}.union(self._existing("drop", table))
-            gone |= {QUERY, LABEL, DOCUMENT} if table.letor else set()
-            kept = tuple(column for column in names if column not in gone)
-            if unnamed := [column for column in kept if table.csv and str(column).startswith("Unnamed: ")]:
-                warn(
-                    f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
-                    "it, or leave it out; pandas writes such a one without index=False"
-                )
-        if not kept:
+def _sizes_of(group: Any, n: int) -> NDArray[Any]:
+    """The number of documents of each query, of `n` rows."""
+    sizes = only_column(group)
+    numeric = sizes.dtype.kind in "iuf"
+    if not numeric or sizes.sum() != n:
+        if sizes.shape == (n,):
             raise ValueError(
-                f"features is empty: {table.name} needs a column besides those of queries and labels"
+                f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
             )
-        return kept
-
-    def _existing(self, argument: str, table: Table) -> list[Any]:
-        """The columns of a list; raises if the table lacks one."""
-        for column in getattr(self, argument):
-            table.check(column, argument)
-        return list(getattr(self, argument))
+        total = f"sums to {sizes.sum()}" if numeric else f"is {sizes.dtype}"
+        raise ValueError(f"group {total}, data has {n} rows: give the number of documents of each query")
+    return sizes
 
 
-def _letor_table(path: Path) -> Table:
-    """LETOR text as a table of its features, dense, with the columns of grades, queries and names."""
-    import pandas as pd
-
-    X, q = data = read_letor(path)
-    X = X if isinstance(X, np.ndarray) else X.toarray()
-    frame = pd.DataFrame(X, columns=list(map(str, range(1, data.n_features + 1))), copy=False)
-    ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
-    frame[LABEL], frame[QUERY] = q.relevance, np.repeat(ids, q.sizes)
-    if data.documents is not None:
-        frame[DOCUMENT] = data.documents
-    return Table(as_frame(str(path), frame), str(path), 1, letor=True)
-
-
-def _is_number(column: Any) -> bool:
-    """Whether a column is called as the features of LETOR text are."""
-    return isinstance(column, str) and column.isdecimal()
-
-
-def _check_size(name: str, role: str, key: str, values: Any, n: int) -> None:
-    """Raise unless an array has a value for each of the `n` rows of `name`; weights may be those of queries."""
-    if role != "weight" and (size := len(getattr(values, "codes", values))) != n:
-        before = f"{name} " if name.startswith("eval") else ""
-        called = "y" if role == "label" else key
-        raise ValueError(f"{before}{called} has {size} rows, {name} has {n}: give one value per document")
-
-
-def _reordered(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Figures of rows in another order; those of queries stay."""
-    if isinstance(values, Positions):
-        return values.take(rows)
-    return values[rows] if len(values) == rows.size else values
-
-
-def _grouped(ids: NDArray[Any]) -> NDArray[np.int64] | None:
-    """The order that brings the rows of each query together; None if they are."""
-    order = np.argsort(factorize_in_order(ids)[0], kind="stable")
-    return None if (order == np.arange(order.size)).all() else order
+def _sources_by_name(sources: Any) -> dict[Any, Any]:
+    """Label sources by name, from a mapping or from the columns of a table."""
+    if sources is None or isinstance(sources, Mapping):
+        return dict(sources or {})
+    if hasattr(sources, "columns") and (table := open_table(sources, "sources")).is_named:
+        return {name: table.column(name) for name in table.names}
+    raise TypeError(
+        f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+    )

@@ -6,27 +6,28 @@ import io
 import os
 import re
 from codecs import BOM_UTF8
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
+from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
-EXPECTED = (
-    "expected 'grade qid:Q 1:v 2:v … # comment' with grades from 0, whole qids on all lines or none, and feature "
-    "indices rising from 1"
-)
-LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(-?\d{1,18}))?((?:\s+\d{1,9}:\S+)*)\s*")  # without its comment
+EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment'"
+LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(\S*))?((?:\s+\S+)*)\s*")  # without its comment
+WHOLE = re.compile(rb"-?\d{1,20}")
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"\s*docid\s*=\s*(\S+)")
+LOWEST_ID, HIGHEST_ID = -(1 << 63), (1 << 64) - 1  # of int64 and uint64
+LARGEST_INDEX = 999_999_999
 BLOCK = 1 << 20  # bytes; text and numbers of a block stay in the processor's cache
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
@@ -66,50 +67,103 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # docid = a\n0 qid:10 1:0.1 # docid = b\n1 qid:11 2:4 # c\n")
     >>> train = read_letor(path)
     >>> train.queries.ids, train.documents, train.n_features
-    (array([10, 11]), array(['a', 'b', 'c'], dtype='<U1'), 2)
+    (array([10, 11]), array(['a', 'b', 'c'], dtype=object), 2)
     >>> folder.cleanup()
 
     """
     from lambdaboost.datasets.kernels.letor import NO_QID
 
     path, blocks, line = Path(path), [], 1
-    least = 1 if n_features is None else check_whole("n_features", n_features)
+    least = 1
+    if n_features is not None:
+        least = check_whole("n_features", n_features)
     with reading(path) as file:
         while text := file.read(BLOCK) + file.readline():
             if line == 1:
                 text = text.removeprefix(BOM_UTF8)
-            blocks.append(_parse(path, text if text.endswith(b"\n") else text + b"\n", line))
+            if not text.endswith(b"\n"):
+                text += b"\n"
+            blocks.append(_parse(path, text, line))
             line += text.count(b"\n")
-    if not sum(len(grades) for grades, *_ in blocks):
+    if not sum(block.grades.size for block in blocks):
         raise ValueError(f"{path} has no rows; {EXPECTED}")
-    grades, ids, names, lines = (np.concatenate([block[at] for block in blocks]) for at in range(4))
-    parts = [block[4] for block in blocks]
+    stored = sum(block.stored for block in blocks)
+    if not stored and n_features is None:
+        raise ValueError(f"{path} has no features: a model of it would have nothing to split by; {EXPECTED}")
+    grades, names, lines, ids = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("grades", "names", "lines", "ids")
+    )
+    has_id = ids != NO_QID
+
+    # Ids that the kernel does not read: those of more than 64 bits with a sign make all ids unsigned, or objects.
+    starts = np.cumsum([0] + [block.grades.size for block in blocks]).tolist()
+    long_ids = {
+        first + row: query
+        for first, block in zip(starts, blocks, strict=False)
+        for row, query in block.long_ids.items()
+    }
+    if long_ids:
+        has_id[list(long_ids)] = True
+        whole = [long_ids.get(row, query) for row, query in enumerate(ids.tolist())]
+        kind: Any = np.int64
+        if max(whole) >= 1 << 63:
+            kind = np.uint64 if min(whole) >= 0 else object
+        ids = np.array(whole, dtype=kind)
+
+    # Features.
+    parts = [block.features for block in blocks]
     d = max(least, *(part.shape[1] for part in parts))
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    without = ids == NO_QID
-    if (unlike := without != without[0]).any():
+    blocks.clear()  # lets the parts go, one by one
+    features = _joined(parts, (grades.size, d), stored)
+
+    # Queries.
+    if (unlike := has_id != has_id[0]).any():
         at = int(unlike.argmax())
-        has = "no qid" if without[at] else "a qid"
+        has = "a qid" if has_id[at] else "no qid"
         raise ValueError(f"{path}:{lines[at]}: the line has {has}, unlike those before it; {EXPECTED}")
-    if not without[0] and (split := split_query(ids)):
-        query, _, row = split
-        raise ValueError(
-            f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order; {EXPECTED}"
-        )
-    q = _in_sizes(grades, path) if without[0] else Queries(grades, ids=ids)
-    stored = sum(block[5] for block in blocks)
-    del blocks  # lets the parts go, one by one
-    return Collection(_joined(parts, (grades.size, d), stored), q, names if (names != "").any() else None)
+    if not has_id[0]:
+        q = _in_sizes(grades, path)
+    else:
+        if split := split_query(ids):
+            query, _, row = split
+            raise ValueError(
+                f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order"
+            )
+        q = Queries(grades, ids=ids)
+    documents = None
+    if (names != "").any():
+        documents = names
+    return Collection(features, q, documents)
 
 
-def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
-    """Of whole lines, `line` the first: the grades, ids, names and lines of rows, their features, and values stored."""
+class _Block(NamedTuple):
+    """What a part of a text holds; arrays have an entry for each of its rows."""
+
+    grades: NDArray[np.float64]
+    ids: NDArray[np.int64]  # `NO_QID` where there is none, or one that the kernel does not read
+    long_ids: dict[int, int]  # by row: those
+    names: NDArray[np.object_]
+    lines: NDArray[np.int64]
+    features: Any  # dense, or CSR where most values are absent
+    stored: int  # values that the text holds
+
+
+def _parse(path: Path, text: bytes, line: int) -> _Block:
+    """What whole lines hold, of which `line` is the first: by the kernel, and line by line what it finds not plain."""
     from scipy.sparse import csr_matrix
 
-    from lambdaboost.datasets.kernels.letor import Rows, parse_lines
+    from lambdaboost.datasets.kernels.letor import NO_QID, Rows, parse_lines
 
+    if (alone := re.search(rb"\r(?!\n)", text)) is not None:
+        number = line + text.count(b"\n", 0, alone.start())
+        raise ValueError(
+            f"{path}:{number}: a carriage return stands alone, which ends no line here: end lines with a line feed"
+        )
     rows, letters, at, row, n = Rows.for_text(text), np.frombuffer(text, np.uint8), 0, 0, 0
+    long_ids: dict[int, int] = {}
     while True:
         at, row, n = parse_lines(letters, at, row, n, rows)
         if at == len(text):
@@ -117,19 +171,29 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
         end = text.index(b"\n", at)
         body = text[at:end].partition(b"#")[0]
         try:
-            rows.grades[row], rows.ids[row], indices, values = _parse_line(body)
-        except ValueError:
+            rows.grades[row], query, indices, values = _parse_line(body)
+        except ValueError as error:
             number, what = line + text.count(b"\n", 0, at), quote(body.strip().decode(errors="replace"))
-            raise ValueError(f"{path}:{number}: {what}; {EXPECTED}") from None
+            raise ValueError(f"{path}:{number}: {what}: {error}") from None
+        rows.ids[row] = NO_QID
+        if query is not None:
+            long_ids[row] = query
         stop = n + len(values)
         rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)
         rows.ends[row], rows.comments[row] = stop, at + len(body)
         at, row, n = end + 1, row + 1, stop
-    comments = rows.comments[:row]
-    names = np.zeros(row, "U1")
+
+    # Names: as objects, since the longest would take its width in every row.
+    comments, names = rows.comments[:row], np.full(row, "", dtype=object)
     if b"#" in text:
-        names = np.array([_name(text[at + 1 : text.index(b"\n", at)]) for at in comments.tolist()], np.str_)
+        for at, comment in enumerate(comments.tolist()):
+            inside = text[comment + 1 : text.index(b"\n", comment)]
+            found = DOCID.match(inside)
+            inside = found[1] if found else inside.strip()
+            names[at] = inside.decode(errors="replace")
     lines = line + np.searchsorted(np.flatnonzero(letters == 10), comments)
+
+    # Features.
     columns, ends = rows.indices[:n] - 1, np.append(0, rows.ends[:row])
     features = csr_matrix((rows.values[:n], columns, ends), (row, 1 + int(columns.max(initial=0))))
     if n >= DENSE_SHARE * row * features.shape[1]:
@@ -137,26 +201,54 @@ def _parse(path: Path, text: bytes, line: int) -> tuple[Any, ...]:
     else:
         features.eliminate_zeros()
         features = features.copy()  # lets go the arrays that would hold any text
-    return rows.grades[:row], rows.ids[:row], names, lines, features, n
+    return _Block(rows.grades[:row], rows.ids[:row], long_ids, names, lines, features, n)
 
 
-def _parse_line(body: bytes) -> tuple[float, int, list[int], list[float]]:
-    """Grade, query, indices and values of a line that is not plain; raises ValueError if it is wrong."""
-    from lambdaboost.datasets.kernels.letor import NO_QID
-
+def _parse_line(body: bytes) -> tuple[float, int | None, list[int], list[float]]:
+    """Grade, query, indices and values of a line that is not plain; raises ValueError that says what is wrong."""
+    if b"_" in body:
+        raise ValueError("numbers have no underscores")
     if not (found := LINE.fullmatch(body)):
-        raise ValueError
-    pairs = [word.split(b":") for word in found[3].split()]
-    grade, indices = float(found[1]), [int(index) for index, _ in pairs]
-    if not 0 <= grade < np.inf or any(a >= b for a, b in pairwise([0, *indices])):
-        raise ValueError
-    return grade, int(found[2] or NO_QID), indices, [float(value) for _, value in pairs]
+        raise ValueError(EXPECTED)
+    try:
+        grade = float(found[1])
+    except ValueError:
+        raise ValueError(f"the grade is no number; {EXPECTED}") from None
+    if grade < 0:
+        raise ValueError("the grade is below 0: grades count from 0; leave out lines that were not judged")
+    if not grade < np.inf:
+        raise ValueError("the grade is not finite: leave out lines without a grade")
 
+    query = None
+    if found[2] is not None:
+        if not WHOLE.fullmatch(found[2]) or not LOWEST_ID <= int(found[2]) <= HIGHEST_ID:
+            raise ValueError("the qid is no whole number of 64 bits: number the queries")
+        query = int(found[2])
 
-def _name(comment: bytes) -> str:
-    """The name of a document in its comment."""
-    found = DOCID.match(comment)
-    return (found[1] if found else comment.strip()).decode(errors="replace")
+    indices, values = [0], []
+    for word in found[3].split():
+        name, colon, value = word.partition(b":")
+        if not colon or not name.isdigit():
+            such_as = quote(word.decode(errors="replace"))
+            raise ValueError(f"{such_as} is no feature 'index:value'; {EXPECTED}")
+        index = int(name)
+        if index == 0:
+            raise ValueError(
+                "feature indices count from 1, and the line has 0: raise all by 1; the engines' own readers count "
+                "from 0"
+            )
+        if index > LARGEST_INDEX:
+            raise ValueError(f"feature indices are at most {LARGEST_INDEX}: number the features anew")
+        if index == indices[-1]:
+            raise ValueError(f"feature {index} stands twice: leave one out")
+        if index < indices[-1]:
+            raise ValueError(f"feature {index} follows {indices[-1]}: sort the features of a line by index")
+        indices.append(index)
+        try:
+            values.append(float(value))
+        except ValueError:
+            raise ValueError(f"the value of feature {index} is no number") from None
+    return grade, query, indices[1:], values
 
 
 def _joined(parts: list[Any], shape: tuple[int, int], stored: int) -> Any:
@@ -227,12 +319,65 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
         raise ValueError(
             f"documents[{broken[0]}] is {names[broken[0]]!r}: LETOR names hold no line breaks; rename the document"
         )
-    whole = q.ids is not None and np.issubdtype(q.ids.dtype, np.integer)
-    ids = np.repeat(np.asarray(q.ids) if whole else np.arange(1, q.n_queries + 1), q.sizes)
+    ids: Any = np.arange(1, q.n_queries + 1)
+    if q.ids is not None and all(
+        isinstance(one, int) and not isinstance(one, bool) for one in q.ids.tolist()
+    ):
+        ids = q.ids
+    ids = np.repeat(ids, q.sizes).tolist()
     text = io.BytesIO()
     with config_context(assume_finite=True):  # scikit-learn would refuse NaN features, which trees accept
         grades = q.relevance.astype(np.float64)
-        dump_svmlight_file(collection.features, grades, text, zero_based=False, query_id=ids)
-    lines = zip(text.getvalue().splitlines(), names, strict=True)
+        dump_svmlight_file(collection.features, grades, text, zero_based=False)
     with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
-        file.writelines(line.rstrip() + (f" # {name}\n" if name else "\n").encode() for line, name in lines)
+        for line, query, name in zip(text.getvalue().splitlines(), ids, names, strict=True):
+            grade, _, features = line.decode().rstrip().partition(" ")
+            parts = [grade, f"qid:{query}", *filter(None, [features]), *filter(None, [name and f"# {name}"])]
+            file.write((" ".join(parts) + "\n").encode())
+
+
+def letor_features(
+    there: Sequence[str], n_model: int, first_unused: bool, file: str, model: str
+) -> tuple[str, ...]:
+    """The features of LETOR text that the columns of a model without names are; absent ones count as 0.
+
+    There are two conventions: here, as in the text, the first column is feature 1. The engines' own readers count from
+    0, so that a model that they trained on text has a column 0, which is empty, and one column more than the text.
+
+    Parameters
+    ----------
+    there : list of str
+        The features of the file, without columns that are labels.
+    n_model : int
+        The number of features of the model.
+    first_unused : bool
+        Whether the model does not use its first column.
+    file, model : str
+        What messages call them.
+
+    Raises
+    ------
+    ValueError
+        If the file has too few features to know; names the two remedies.
+
+    Examples
+    --------
+    >>> letor_features(["1", "2"], 3, False, "test.txt", "model.txt")
+    ('1', '2', '3')
+
+    """
+    more = n_model - len(there)
+    if first_unused and more > 1:
+        raise ValueError(
+            f"{file} has {len(there)} features, {model} has {n_model} and does not use its first one, so that it may "
+            f"count features from 0, as the engines' own readers of text do, or from 1: add {n_model - 1}:0 to a line "
+            f"of {file} in the first case, {n_model}:0 in the second"
+        )
+    if first_unused and more == 1:
+        warn(
+            f"{model} does not use its first feature and has one more than {file}: it is read as trained by the "
+            f"engine's own reader of text, which counts features from 0; otherwise add {n_model}:0 to a line"
+        )
+        return ("0", *there)
+    last = int(there[-1])
+    return (*there, *map(str, range(last + 1, last + 1 + max(0, more))))

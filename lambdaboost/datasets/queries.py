@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._checks import RowError, check_new_source
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import (
+    Positions,
     first_rows,
     labels_of,
+    positions_of,
     query_ids,
     resolve_indices,
     split_query,
     weights_of,
 )
-from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
 NEGATIVE = (
@@ -115,7 +116,9 @@ class Queries:
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
         positions = _positions(position, n)
-        weights = None if weight is None else _weights(weight, offsets)
+        weights = None
+        if weight is not None:
+            weights = _weights(weight, offsets, of_query)
         self._set(offsets, labels, of_query, weights, positions)
 
     def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
@@ -445,12 +448,57 @@ def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArra
     return np.concatenate([starts, [n]]), of_row[starts]
 
 
-def _weights(weight: ArrayLike, offsets: NDArray[np.int64]) -> NDArray[np.float32]:
+def _weights(weight: ArrayLike, offsets: NDArray[np.int64], ids: NDArray[Any] | None) -> NDArray[np.float32]:
     """Weights as one value per document."""
-    a = weights_of("weight", weight)
     n_queries, n = offsets.size - 1, int(offsets[-1])
-    if a.size not in (n_queries, n):
+    if ids is not None:
+        weight = match_weights(weight, ids, n)
+    a = weights_of("weight", weight)
+    if a.size == n:
+        return a
+    if a.size != n_queries:
         raise ValueError(
             f"weight has {a.size} values: give one per query ({n_queries}) or per document ({n})"
         )
-    return np.repeat(a, np.diff(offsets)) if a.size == n_queries and a.size != n else a
+    return np.repeat(a, np.diff(offsets))
+
+
+def match_weights(
+    weight: Any, ids: NDArray[Any], n_rows: int, scattered: bool = False
+) -> NDArray[np.float32]:
+    """Weights of rows as they are; weights of queries in the order of the queries, which have the given `ids`.
+
+    A pandas Series with a weight for each query is matched by its index, as ``frame.groupby("query").w.first()`` gives
+    it. An array has the order of the queries' first rows; where rows of a query are `scattered`, only ids that ascend
+    leave no doubt which order is meant.
+
+    >>> import pandas as pd
+    >>> match_weights(pd.Series([1.0, 2.0], index=["a", "b"]), np.array(["b", "a"], dtype=object), 5)
+    array([2., 1.], dtype=float32)
+    """
+    a = weights_of("weight", weight)
+    if a.size != ids.size or a.size == n_rows:
+        return a
+    if hasattr(weight, "iloc"):
+        import pandas as pd
+
+        index = weight.index
+        if index.is_unique and (places := index.get_indexer(pd.Index(ids))).min() >= 0:
+            return a[places]
+        if not isinstance(index, pd.RangeIndex):
+            missing = next((one for one in ids.tolist() if one not in index), ids[0])
+            raise ValueError(
+                f"weight has one value for each query, and its index lacks the query {missing!r}: index it by the "
+                "query, or give a weight for each row"
+            )
+    if scattered:
+        try:
+            ascend = bool((ids[1:] > ids[:-1]).all())
+        except TypeError:  # texts and numbers
+            ascend = False
+        if not ascend:
+            raise ValueError(
+                "weight has one value for each query, but the rows of queries are apart and their ids do not ascend: "
+                "their order is in doubt; give a Series with the query as its index, or a weight for each row"
+            )
+    return a

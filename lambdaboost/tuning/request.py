@@ -12,6 +12,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
@@ -20,10 +21,9 @@ from lambdaboost._jit import using
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, plain
 from lambdaboost.callback import reads_positions
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.columns import QUERY, Columns
+from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.datasets.tables import as_frame
+from lambdaboost.datasets.table import QUERY, open_table
 from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
@@ -222,12 +222,13 @@ def read_parts(
         weight, rest = arrays["sample_weight"], {"group": arrays["group"], "qid": arrays["qid"]}
         train = named.read(train, y, name="train", weight=weight, **rest)
         if isinstance(valid, tuple | list) and len(valid) == 2:
-            if as_frame("valid", valid[0]) is None:
+            if not open_table(valid[0], "valid").is_named:
                 raise TypeError(
                     "valid is an array without its queries, since group= and qid= are those of train: give tables "
                     "with a column of queries, or both parts as Collections"
                 )
-            valid = named.recorded(train).read(*valid, name="valid")
+            encoder = Encoder(named, train.feature_names or (), train.categories)
+            valid = encoder.read(*valid, name="valid")
     for name, part in {"train": train, "valid": train if valid is None else valid}.items():
         if not isinstance(part, Collection):
             raise TypeError(
@@ -311,7 +312,7 @@ def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.b
         both = np.isin(hash_queries(valid), hashes) & ordered
         ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
         if ids is not None and known is not None:
-            same = np.isin(ids, known)
+            same = pd.Series(ids).isin(known).to_numpy()
             if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
                 both |= same
         is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)

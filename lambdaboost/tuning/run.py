@@ -17,7 +17,8 @@ import numpy as np
 from lambdaboost._files import check_place
 from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets.columns import QUERY, Columns
+from lambdaboost.datasets import Encoder
+from lambdaboost.datasets.table import QUERY
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
@@ -194,7 +195,7 @@ def choose(request: Request, study: Any) -> Tuned:
     comparison = compare_trials(request, trials, chosen, kept)
     verdict = describe(request, trials, chosen, comparison, kept)
     names, categories = request.train.feature_names, dict(request.train.categories)
-    columns = Columns(features=names, categories=categories) if names else None
+    columns = Encoder(features=names, categories=categories) if names else None
     return Tuned(*refit(request, model), frame_of(request, trials), comparison, verdict, study, columns)
 
 

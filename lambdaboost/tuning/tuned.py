@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lambdaboost.datasets import Columns
+from lambdaboost.datasets import Encoder
 from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.saving import save
 
@@ -30,7 +30,7 @@ class Tuned:
     comparison: Any
     verdict: str
     study: Any
-    columns: Columns | None = None
+    columns: Encoder | None = None
 
     def __repr__(self) -> str:
         return (
@@ -61,6 +61,6 @@ class Tuned:
         """
         tuning = {"verdict": self.verdict, "settings": len(self.trials)}
         further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": tuning}
-        further |= {} if self.columns is None else self.columns.record()
+        further |= {} if self.columns is None else self.columns.to_dict()
         further |= dict(about or {})
         save(self.booster, path, objective=self.objective, params=self.params, about=further)

@@ -1,0 +1,174 @@
+"""`Encoder`: what training data fix for all further data, the features in their order and the values of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from lambdaboost._words import quote
+from lambdaboost.datasets.collection import Categories, Collection, categorical_frame
+from lambdaboost.datasets.columns import Columns, Split, check_lacking, collect
+from lambdaboost.datasets.table import (
+    ColumnTypeError,
+    Table,
+    encode,
+    find_categories,
+    open_table,
+    plain_category,
+)
+
+UNSEEN = ("error", "missing")
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """The features of a training and the values of its categorical ones, whose places are their codes.
+
+    A category is known by its text, so that 7, 7.0 and ``"7"`` are one, whatever the table's library or file.
+
+    Parameters
+    ----------
+    columns : Columns
+        Which columns hold the queries and labels.
+    features : list of str
+        The names of the features, in order; empty where the training had an array, whose columns have a place only.
+    categories : dict of str to list
+        The values of each categorical feature: texts, or numbers that the table's categorical type holds.
+    unseen : "error" or "missing"
+        What a category is that training did not have; ``"missing"`` warns once, with counts.
+    sparse : bool
+        Whether features of LETOR text are sparse, since a dense array of the training data would fill the memory.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> train = open_table(pd.DataFrame({"qid": [7, 7], "market": ["us", "de"], "price": [3.0, 4.0]}))
+    >>> encoder = Encoder.fit(Columns(categorical=["market"]), train)
+    >>> encoder.features, encoder.categories
+    (('market', 'price'), {'market': ('de', 'us')})
+    >>> encoder.transform(open_table(pd.DataFrame({"price": [5.0], "market": ["de"]})))
+    array([[0., 5.]])
+
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    features: tuple[Any, ...] = ()
+    categories: Categories = field(default_factory=dict)
+    unseen: str = "error"
+    sparse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.unseen not in UNSEEN:
+            raise ValueError(f"unseen is {self.unseen!r}: give 'error' or 'missing'")
+        categories = {name: tuple(map(plain_category, values)) for name, values in self.categories.items()}
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "categories", categories)
+
+    @classmethod
+    def fit(cls, columns: Columns, table: Table, unseen: str = "error") -> Self:
+        """The encoder of training data.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If columns lack, or one that should be categorical is no feature or holds numbers with fractions.
+
+        """
+        features = columns.features_of(table)
+        categories = columns.categories_of(table, features)
+        sparse = table.kind == "letor" and not isinstance(table.matrix, np.ndarray)
+        return cls(columns, features, categories, unseen, sparse)
+
+    @classmethod
+    def from_dict(cls, about: Mapping[str, Any]) -> Self:
+        """The encoder of `to_dict`; what a later version may add is left out.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an entry is of a wrong type; names it.
+
+        """
+        given, categories = about.get("columns", {}), about.get("categories", {})
+        for name, value in (("columns", given), ("categories", categories)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name} is {value!r}: expected an object")
+        for name, values in categories.items():
+            if not isinstance(values, list | tuple):
+                raise TypeError(f"categories has {values!r} of {quote(name)}: expected a list")
+        features = given.get("features") or ()
+        if not isinstance(features, list | tuple):
+            raise TypeError(f"features is {features!r}: expected a list of names")
+        known = {one.name for one in fields(Columns)} - {"features"}
+        columns = Columns(**{name: value for name, value in given.items() if name in known})
+        unseen, sparse = given.get("unseen") or "error", bool(given.get("sparse", False))
+        return cls(columns, tuple(features), categories, unseen, sparse)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entries of the description of a model, as JSON holds them."""
+        columns = self.columns.to_dict() | {"features": None, "unseen": self.unseen}
+        if self.features:
+            columns["features"] = self.features
+        if self.sparse:
+            columns["sparse"] = True
+        entries: dict[str, Any] = {"columns": columns}
+        if self.categories:
+            entries["categories"] = {name: list(values) for name, values in self.categories.items()}
+        return entries
+
+    @property
+    def text(self) -> tuple[str | None, ...]:
+        """The columns that are text in CSV, also where they look like numbers."""
+        return (*self.columns.text, *self.categories)
+
+    def transform(self, table: Table) -> Any:
+        """The features of a table, in the order of its rows; needs neither queries nor labels.
+
+        Returns
+        -------
+        float32 or float64 array of shape (n_rows, n_features), or CSR matrix
+            Those of the training in its order, with the codes of its categories, NaN where missing; an array as it is.
+
+        """
+        names = self.features
+        if not names:
+            names = self.columns.features_of(table)
+        if missing := [name for name in names if table.is_named and name not in table.names]:
+            check_lacking(table, missing, "features of the training data")
+        if table.is_named and (
+            wrong := [one for one in find_categories(table) if one in names and one not in self.categories]
+        ):
+            raise ColumnTypeError(
+                f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
+                "numbers"
+            )
+        features = encode(table, names, self.categories, self.unseen)
+        # Sparse or dense as in training: XGBoost takes absent values as missing, zeros as zeros.
+        if table.kind == "letor" and self.sparse:
+            from scipy.sparse import csr_matrix
+
+            return csr_matrix(features)
+        if table.kind == "letor" and not isinstance(features, np.ndarray):
+            return features.toarray()
+        return features
+
+    def frame(self, features: Any) -> Any:
+        """Features as an engine takes them: a pandas frame with names and categories; without names as they are."""
+        if not self.features or not isinstance(features, np.ndarray):
+            return features
+        return categorical_frame(features, self.features, self.categories)
+
+    def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
+        """Further data, as `Columns.read`; columns that only label the documents need not be there."""
+        table = open_table(data, name, self.text)
+        return self.collect(table, self.columns.split(table, y, optional=True, **arrays))
+
+    def collect(self, table: Table, split: Split) -> Collection:
+        """The features of a table with its queries."""
+        names, categories = self.features or self.columns.features_of(table), self.categories
+        if not table.is_named:
+            names, categories = (), {}
+        return collect(self.transform(table), split, names, categories)

@@ -1,0 +1,586 @@
+"""`open_table`: the one way in for tables and files; what comes out is a `Table`, which everything else reads.
+
+========================================================  ===========================================================
+given                                                     read as
+========================================================  ===========================================================
+a pandas, polars, pyarrow or narwhals table               columns by name
+a file ``.csv``, ``.tsv``, also ``.gz .bz2 .xz .zip``     columns by name, whose fields are text or numbers
+a file ``.parquet``, ``.pq``                              columns by name
+any other file                                            LETOR text: features ``"1"``, ``"2"``, …, label, qid, document
+a NumPy array, a list of rows, a scipy sparse matrix      features by place
+========================================================  ===========================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import Column
+from lambdaboost._files import SUFFIX, check_file, reading
+from lambdaboost._installed import install_command
+from lambdaboost._warn import warn
+from lambdaboost._words import counted, listed, quote
+from lambdaboost.datasets.arrays import as_array, feature_array, float_type, is_missing
+from lambdaboost.datasets.letor import read_letor
+
+QUERY, LABEL = "qid", "label"  # the columns of LETOR text, and the command line's defaults
+DOCUMENT = "document"  # the names of its documents, if it has comments
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+PARQUET = (".parquet", ".pq")
+# Files that people give and that are neither tables that we read nor LETOR text, and what reads them.
+OTHER_FILES = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), "pandas.read_excel"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json"),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), "pandas.read_feather"),
+    **dict.fromkeys((".pkl", ".pickle"), "pandas.read_pickle"),
+    **dict.fromkeys((".npy", ".npz"), "numpy.load"),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "pandas.read_sql"),
+    **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf"),
+    **{".orc": "pandas.read_orc", ".dta": "pandas.read_stata", ".xml": "pandas.read_xml"},
+}
+# Words for a missing number in CSV, ignoring case; ids and categories are missing only where the field is empty.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
+NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
+# A matrix of LETOR text with few values becomes dense up to this number of cells, 4 GiB of float32.
+DENSE_CELLS = 1 << 30
+MOST_FEATURES = 1 << 22  # of LETOR text as a table: each has a name
+
+
+class ColumnTypeError(TypeError, ValueError):
+    """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a table, a file or an array: columns with names, or a matrix, or both; made by `open_table`.
+
+    A value is missing where it is null or NaN; in CSV where the field is empty or, in a column of numbers, a word such
+    as NA.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the table: the argument, or the path of the file.
+    kind : "frame", "csv", "parquet", "letor" or "array"
+        Fields of CSV are text that stands for numbers; in LETOR text an absent feature is 0.
+    frame : narwhals.DataFrame, or None
+        The columns with names; None for an array.
+    matrix : array or sparse matrix of shape (n_rows, n), or None
+        The features of LETOR text, or what was given as an array: `select` checks it, since a pipeline may encode it.
+    places : dict of str to int
+        The column of `matrix` that holds each feature of LETOR text.
+
+    """
+
+    name: str
+    kind: str
+    frame: Any = None
+    matrix: Any = None
+    places: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        if self.frame is not None:
+            return len(self.frame)
+        shape = getattr(self.matrix, "shape", None)
+        return int(shape[0]) if shape else len(self.matrix)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether columns have names; those of an array have only a place."""
+        return self.frame is not None
+
+    @property
+    def names(self) -> list[Any]:
+        """The names of the columns, in order."""
+        return [] if self.frame is None else [*self.places, *self.frame.columns]
+
+    def describe(self, column: Any) -> Column:
+        """What messages call a column; rows count from 0 in a table, from 1 in a file."""
+        return Column(f"column {quote(column)}", self.name, int(self.kind in ("csv", "parquet", "letor")))
+
+    def check(self, column: Any, argument: str = "") -> None:
+        """Raise if there is no such column; `argument` is what named it."""
+        names = self.names
+        if column in names:
+            return
+        close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
+        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = f"choose among {listed(names)}"
+        if column in getattr(getattr(self.frame.to_native(), "index", None), "names", ()):
+            hint = f"it is in the index; give {self.name}.reset_index()"
+        before = f"{argument}: " if argument else ""
+        raise ValueError(f"{before}{self.name} has no column {quote(column)}{meant}: {hint}")
+
+    def series(self, column: Any) -> Any:
+        """A column as a narwhals series; a feature of LETOR text as an array."""
+        if column in self.places:
+            values = self.matrix[:, self.places[column]]
+            return values if isinstance(values, np.ndarray) else values.toarray().ravel()
+        return self.frame[:, list(self.frame.columns).index(column)]
+
+    def column(self, column: Any) -> Any:
+        """A column as a series of the table's own library."""
+        series = self.series(column)
+        return series if isinstance(series, np.ndarray) else series.to_native()
+
+    def values(self, column: Any) -> NDArray[Any]:
+        """A column as an array with a value for each row; raises `ColumnTypeError` for lists and structs."""
+        values, problem = self._read(column)
+        if problem:
+            raise ColumnTypeError(f"{problem}: give one value per row")
+        return values
+
+    def numbers(self, column: Any, remedy: str = NOT_NUMERIC) -> NDArray[Any]:
+        """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
+        values, problem = self._read(column)
+        if problem:
+            raise ColumnTypeError(f"{problem}: give one value per row")
+        values, problem = self._as_numbers(column, values)
+        if problem:
+            raise ColumnTypeError(f"{problem}: {remedy}")
+        return values
+
+    def _read(self, column: Any) -> tuple[NDArray[Any], str]:
+        """A column as an array, and what is wrong if it does not hold one value per row."""
+        series = self.series(column)
+        if isinstance(series, np.ndarray):
+            return series, ""
+        called = f"{self.describe(column)} of {self.name}"
+        if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
+            such_as = series.head(1).to_list()[0]
+            return np.empty(0), f"{called} holds lists, such as {quote(such_as)}"
+        values = as_array(series)
+        if values.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, values)):
+            such_as = next(value for value in values if isinstance(value, list | dict | np.ndarray))
+            return values, f"{called} holds lists, such as {quote(such_as)}"
+        return values, ""
+
+    def _as_numbers(self, column: Any, values: NDArray[Any]) -> tuple[NDArray[Any], str]:
+        """The values of a column as floats, and what is wrong if they are no numbers."""
+        if values.dtype.kind in "biuf":
+            return values.astype(float_type(values.dtype), copy=False), ""
+        words = values.dtype.kind == "O" and any(isinstance(value, str) for value in values.flat)
+        if values.dtype.kind != "O" or (words and self.kind != "csv"):
+            kind = self.series(column).dtype
+            return values, f"{self.describe(column)} of {self.name} is {kind}, not numeric"
+        import pandas as pd
+
+        missing = is_missing(values)
+        if self.kind == "csv":
+            missing |= np.array([str(word).strip().lower() in MISSING for word in values])
+        found = pd.to_numeric(pd.Series(values).mask(missing), errors="coerce").to_numpy(np.float64)
+        if (wrong := np.isnan(found) & ~missing).any():
+            name, row = self.describe(column), int(wrong.argmax())
+            return values, f"{name} is {quote(values[row])} in {name.row(row)}, not a number"
+        return found, ""
+
+    def select(self, columns: Sequence[Any]) -> Any:
+        """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64; or CSR.
+
+        An array is taken whole, whatever the names.
+
+        Raises
+        ------
+        ColumnTypeError
+            If columns hold no numbers; names every one of them.
+
+        """
+        names = self.names
+        if self.kind == "array":
+            return feature_array(self.matrix)
+        if self.kind == "letor":
+            return self._select_letor(columns)
+        if not columns:
+            return np.empty((len(self), 0), np.float32)
+
+        # All columns at once, without a copy where they are adjacent numbers in one block of memory.
+        schema = self.frame.schema
+        if self.kind != "csv" and all(
+            schema[name].is_float() or schema[name].is_integer() for name in columns
+        ):
+            places: Any = [names.index(column) for column in columns]
+            first, last = places[0], places[-1]
+            if places == list(range(first, last + 1)):
+                places = slice(first, last + 1)
+            given = self.frame[:, places].to_numpy()
+            if given.dtype.kind in "iuf":
+                return given.astype(float_type(given.dtype), copy=False)
+
+        # Column by column; whoever mends one wants to know of all.
+        found, problems = [], []
+        for column in columns:
+            values, problem = self._read(column)
+            if not problem:
+                values, problem = self._as_numbers(column, values)
+            found.append(values)
+            problems += [problem] * bool(problem)
+        if len(problems) > 1:
+            more = f"; and {counted(len(problems) - 8, 'column')} more" if len(problems) > 8 else ""
+            remedy = "encode them as numbers, make them categories, or leave them out"
+            raise ColumnTypeError(f"{'; '.join(problems[:8])}{more}: {remedy}")
+        if problems:
+            raise ColumnTypeError(f"{problems[0]}: {NOT_NUMERIC}")
+        return np.column_stack(found)
+
+    def _select_letor(self, columns: Sequence[Any]) -> Any:
+        """Features of LETOR text, in which absent ones are 0; label, qid and document are none."""
+        places = [self.places.get(column, -1) for column in columns]
+        if places == list(range(self.matrix.shape[1])):
+            return self.matrix
+        there = [at for at, place in enumerate(places) if place >= 0]
+        if isinstance(self.matrix, np.ndarray):
+            selected = np.zeros((len(self), len(columns)), np.float32)
+            selected[:, there] = self.matrix[:, [places[at] for at in there]]
+            return selected
+        from scipy.sparse import csr_matrix
+
+        # A product with ones moves columns of a sparse matrix to other places.
+        ones, shape = np.ones(len(there), np.float32), (self.matrix.shape[1], len(columns))
+        move = csr_matrix((ones, ([places[at] for at in there], there)), shape)
+        return (self.matrix @ move).tocsr()
+
+    def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
+        """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.
+
+        The values are those of a pandas categorical type, else those in the rows; whole numbers exactly.
+
+        >>> import pyarrow as pa
+        >>> open_table(pa.table({"c": ["b", None, "a", "b"]})).factorize("c")
+        (['b', 'a'], array([ 0, -1,  1,  0]))
+        """
+        import pandas as pd
+
+        native = self.column(column)
+        if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
+            return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64)
+        series = self.series(column)
+        if isinstance(series, np.ndarray):
+            of_row, different = pd.factorize(series)
+            return different.tolist(), of_row.astype(np.int64)
+        # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
+        there = ~series.is_null().to_numpy().astype(np.bool_)
+        whole, problem = self._read(column)
+        if problem:
+            raise ColumnTypeError(f"{problem}: give one value per row")
+        code, different = pd.factorize(whole if there.all() else as_array(series.drop_nulls()))
+        of_row = np.full(there.size, -1)
+        of_row[there] = code
+        return different.tolist(), of_row
+
+    def warn_of_words(self, column: Any, values: Iterable[Any]) -> None:
+        """Warn where a column of text in CSV holds words that elsewhere mean a missing value, such as NULL."""
+        if self.kind != "csv":
+            return
+        if words := sorted({value for value in values if str(value).strip().lower() in MISSING[1:]}):
+            warn(
+                f"{self.describe(column)} of {self.name} holds {listed(words)}, read as text like any other: leave the "
+                "field empty where the value is missing"
+            )
+
+
+def open_table(data: Any, name: str = "df", text: Iterable[str | None] = ()) -> Table:
+    """A table, a file or an array as a `Table`, which may be read several times; a `Table` itself is returned.
+
+    Parameters
+    ----------
+    data : table, path, array or sparse matrix
+        As in the table above.
+    name : str
+        What messages call a table or an array; a file is called by its path.
+    text : list of str
+        Columns of CSV that are text also where they look like numbers, such as ids.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        If the data are none of these, are lazy or have no rows, or a file cannot be read; names the remedy.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = open_table(pd.DataFrame({"q": [7, 7], "bm25": [0.5, 0.25]}))
+    >>> table.names, len(table), table.numbers("bm25")
+    (['q', 'bm25'], 2, array([0.5 , 0.25]))
+
+    """
+    if isinstance(data, Table):
+        table = data
+    elif isinstance(data, str | os.PathLike):
+        table = _open_file(Path(data), text)
+    elif (frame := _as_frame(name, data)) is not None:
+        table = Table(name, "frame", frame)
+    elif isinstance(data, dict) or data is None:
+        raise TypeError(
+            f"{name} must be a pandas, polars or pyarrow table, an array, or the path of a file, got "
+            f"{type(data).__name__}: convert it first"
+        )
+    else:
+        table = Table(name, "array", matrix=data)
+    if not len(table):
+        raise ValueError(f"{table.name} has no rows: give those of one query at least")
+    return table
+
+
+def category_text(value: Any) -> str:
+    """The text by which a category is known, as is a document: numbers without a point where they are whole.
+
+    >>> category_text(7.0), category_text("07")
+    ('7', '07')
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _as_frame(name: str, X: Any) -> Any:
+    """A pandas, polars, pyarrow or narwhals table as a narwhals frame; None for anything else; raises if it is lazy."""
+    if X is None or isinstance(X, np.ndarray | list | tuple | dict):
+        return None
+    import narwhals as nw
+
+    # What pandas allows and no reader could tell apart.
+    columns = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
+        raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
+    if columns and getattr(X.columns, "nlevels", 1) > 1:
+        raise TypeError(
+            f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
+            f"{name}.columns = {name}.columns.map('_'.join)"
+        )
+    if type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _open_file(path: Path, text: Iterable[str | None]) -> Table:
+    """A file by its ending: CSV, Parquet, or LETOR text."""
+    import narwhals as nw
+
+    check_file(path)
+    *_, ending = ["", *(one for one in map(str.lower, path.suffixes) if one not in (*SUFFIX, ".zip"))]
+    if ending in OTHER_FILES:
+        raise ValueError(
+            f"{path} is a {ending} file, which is not read here: read it with {OTHER_FILES[ending]}, and give the "
+            "table, or save it as CSV or Parquet"
+        )
+    if ending not in SEPARATORS and ending not in PARQUET:
+        if path.suffix.lower() == ".zip":
+            raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
+        return _open_letor(path)
+
+    kind, what = "csv", "CSV with a header"
+    if ending in PARQUET:
+        kind, what = "parquet", "Parquet"
+    try:
+        frame = _read_parquet(path) if ending in PARQUET else _read_csv(path, SEPARATORS[ending], text)
+    except ImportError as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
+    except (ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+    return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
+
+
+def _open_letor(path: Path) -> Table:
+    """LETOR text: a matrix of its features, and the columns of grades, queries and names."""
+    import narwhals as nw
+    import pandas as pd
+
+    X, q = data = read_letor(path)
+    if data.n_features > MOST_FEATURES:
+        raise ValueError(
+            f"{path} has a feature {data.n_features}, above {MOST_FEATURES}: correct it, or number the features anew"
+        )
+    if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= DENSE_CELLS:
+        X = X.toarray()
+    ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
+    columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
+    if data.documents is not None:
+        columns[DOCUMENT] = data.documents
+    places = {str(place + 1): place for place in range(data.n_features)}
+    return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
+
+
+def _read_parquet(path: Path) -> Any:
+    """A Parquet file, in which a named index, such as a query, is a column; a numbering of the rows is none."""
+    import pandas as pd
+
+    with open(path, "rb") as file:
+        frame = pd.read_parquet(file)
+    _check_names(list(map(str, frame.columns)))
+    named = [name for name in frame.index.names if name is not None]
+    return frame if isinstance(frame.index, pd.RangeIndex) or not named else frame.reset_index(named)
+
+
+@contextmanager
+def _reading_csv(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a CSV file, decompressed; a zip file holds one file."""
+    if not zipfile.is_zipfile(path):
+        with reading(path) as file:
+            yield file
+        return
+    with zipfile.ZipFile(path) as folder:
+        inside = [
+            one for one in folder.namelist() if not one.endswith("/") and not one.startswith("__MACOSX")
+        ]
+        if len(inside) != 1:
+            raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
+        try:
+            yield io.BytesIO(folder.read(inside[0]))
+        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or damage
+            raise ValueError(f"{error}; unpack it first") from None
+
+
+def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
+    """A CSV file; what pandas would mend without a word is an error."""
+    import pandas as pd
+
+    settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
+    with _reading_csv(path) as file:
+        names = pd.read_csv(file, header=None, nrows=1, dtype=str, **settings).iloc[0].tolist()
+        _check_names(names)
+        kinds = {name: str for name in text if name in names}
+        file.seek(0)
+        frame = pd.read_csv(file, low_memory=False, na_values=[""], dtype=kinds, **settings)
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise ValueError("rows have more cells than the header; name every column")
+        if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
+            by = {",": "commas", "\t": "tabs"}[separator]
+            raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
+        if len(names) > 1 and frame.iloc[:, -1].isna().any():
+            file.seek(0)
+            with suppress(csv.Error), io.TextIOWrapper(file, "utf-8-sig", newline="") as lines:
+                _check_cells(csv.reader(lines, delimiter=separator), len(names))  # but for very long fields
+    return frame
+
+
+def _check_cells(rows: Iterable[list[str]], n: int) -> None:
+    """Raise for a row with fewer than `n` cells, whose last ones pandas takes for missing."""
+    filled = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
+    for row, cells in enumerate(filled):  # 0 is the header
+        if len(cells) < n:
+            raise ValueError(
+                f"row {row} has {len(cells)} of {n} cells; complete it, or remove it where the file was cut off"
+            )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise if two columns have the same name: pandas would rename the second."""
+    if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
+        raise ValueError(f"it has two columns {listed(twice)}; rename one")
+
+
+# Categories, which are features by their codes.
+
+
+def find_categories(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
+    """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
+
+    Raises
+    ------
+    ValueError
+        If a named column holds numbers with fractions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = open_table(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
+    >>> find_categories(table, ["n"])
+    {'n': ('10', '2'), 'c': ('a', 'b')}
+
+    """
+    if not table.is_named:
+        return {}
+    import narwhals as nw
+    import pandas as pd
+
+    found, named = {}, set(named)
+    for column, kind in (dict.fromkeys(table.places) | dict(table.frame.schema)).items():
+        # A categorical type has values in an order; polars' and Arrow's are those of the rows, in any order.
+        if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
+            values: Iterable[Any] = getattr(kind, "categories", None) or ()
+            if not values:
+                values, _ = table.factorize(column)
+                if not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
+                    values = sorted(values)
+            found[column] = tuple(map(plain_category, values))
+        elif column in named:
+            values, _ = table.factorize(column)
+            numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+            if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
+                raise ValueError(
+                    f"{table.describe(column)} of {table.name} holds numbers, such as {numbers[fraction.argmax()]:g}: "
+                    "categories are texts or whole numbers; leave it out of the categories"
+                )
+            table.warn_of_words(column, values)
+            found[column] = tuple(sorted(set(map(category_text, values))))
+    return found
+
+
+def encode(
+    table: Table, names: Sequence[Any], categories: Mapping[Any, Sequence[Any]], unseen: str = "error"
+) -> Any:
+    """Features of a table, float (n_rows, n_features), with the codes of `categories`, which are known by their texts.
+
+    Rows with another value raise ValueError, or where `unseen` is ``"missing"`` are NaN, with one warning.
+
+    >>> import pandas as pd
+    >>> encode(open_table(pd.DataFrame({"c": ["us", None, "de"]})), ["c"], {"c": ["de", "us"]}).ravel()
+    array([ 1., nan,  0.], dtype=float32)
+    """
+    if not (table.is_named and categories):
+        return table.select(names)
+
+    # Numbers together, then the codes of each category between them.
+    numbers = table.select([name for name in names if name not in categories])
+    features = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
+    features[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
+    others: list[str] = []
+    for at, column in enumerate(names):
+        if column not in categories:
+            continue
+        place = {category_text(value): code for code, value in enumerate(categories[column])}
+        values, of_row = table.factorize(column)
+        texts = [*map(category_text, values)]
+        codes = np.array([*(place.get(text, np.nan) for text in texts), np.nan], dtype=np.float32)[of_row]
+        if (other := np.isnan(codes) & (of_row >= 0)).any():
+            name, row = table.describe(column), int(other.argmax())
+            text = quote(texts[of_row[row]])
+            if unseen == "error":
+                raise ValueError(
+                    f"{name} is {text} in {name.row(row)}, none of its categories in training "
+                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing'"
+                )
+            others.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
+        features[:, at] = codes
+    if others:
+        warn(f"categories that training did not have count as missing: {'; '.join(others)}")
+    return features
+
+
+def plain_category(value: Any) -> Any:
+    """A category as engines and JSON take it: a text or a number; intervals, dates and the like are their text."""
+    if isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic) and isinstance(value.item(), str | bool | int | float):
+        return value.item()
+    return category_text(value)

@@ -15,7 +15,6 @@ from lambdaboost.evaluation import (
     MAP,
     MRR,
     NDCG,
-    WTA,
     PairAccuracy,
     Precision,
     Spearman,
@@ -29,7 +28,6 @@ from lambdaboost.objectives import (
     Constrained,
     Exponential,
     GradientStep,
-    GumbelRanks,
     InversePropensity,
     LambdaLoss,
     LambdaRank,
@@ -41,6 +39,7 @@ from lambdaboost.objectives import (
     Scaled,
     Scorecard,
     SigmoidLocal,
+    YetiLoss,
     graded,
     iteration_dependent,
 )
@@ -79,7 +78,6 @@ def named(rule):
 RARE = (
     "MRR(",
     "ERR(",
-    "WTA(",
     "Precision(",
     "PairAccuracy(",
     "Spearman(",
@@ -100,7 +98,7 @@ READ_THE_ROUND = (
     "Exponential(",
     "Constrained(",
     "XENDCG(",
-    "GumbelRanks(",
+    "YetiLoss(",
 )
 
 
@@ -189,7 +187,7 @@ RULES = [
     _swap(MRR(k=3, threshold=2)),
     _swap(ERR(max_grade=5), highest=5),
     _swap(ERR(k=3, max_grade=5), highest=5),
-    _swap(WTA()),
+    _swap(Precision(k=1)),
     _swap(Precision(k=5, threshold=2)),
     _swap(PairAccuracy()),
     _swap(Spearman()),
@@ -265,8 +263,9 @@ RULES = [
         ),
     ),
     Rule(
-        GumbelRanks(InversePropensity(LambdaRank(NDCG(k=3)), CURVE), beta=0.0),
-        lambda s, y, m: naive.lambdarank(s, y["relevance"], 3, up=_up(y)),
+        InversePropensity(YetiLoss(NDCG(k=3)), CURVE),
+        lambda s, y, m: naive.yetiloss(s, y["relevance"], m, NDCG(k=3), up=_up(y)),
+        skips=("permute",),
     ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
     Rule(
@@ -290,7 +289,18 @@ RULES = [
         ),
         _scorecard,
     ),
-    Rule(GumbelRanks(LambdaRank(NDCG(k=3)), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
+    *(
+        Rule(
+            YetiLoss(of), lambda s, y, m, of=of: naive.yetiloss(s, y["relevance"], m, of), skips=("permute",)
+        )
+        for of in (NDCG(), NDCG(k=3), MAP(), MRR(k=4), Precision(k=3))
+    ),
+    Rule(
+        YetiLoss(CNDCG(k=5), beta=0.7, draws=3, seed=5),
+        lambda s, y, m: naive.yetiloss(s, y["clicks"], m, CNDCG(k=5), 0.7, 3, 5),
+        skips=("permute",),
+    ),
+    Rule(YetiLoss(NDCG(k=3), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
     Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"])),
     Rule(
         GradientStep(RankNet(), normalize="none"),

@@ -155,7 +155,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         lists = RowFields(
             eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
         )
-        first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
+        first_model = None if xgb_model is None else booster_of(xgb_model, self._engine)
         objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for one in valid:

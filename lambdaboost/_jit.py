@@ -103,7 +103,7 @@ def known_by_type(of_type: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 # How many threads there are.
 
-_in_use: ContextVar[int | None] = ContextVar("lambdaboost_threads", default=None)
+in_use: ContextVar[int | None] = ContextVar("lambdaboost_threads", default=None)
 
 
 def threads() -> int:
@@ -114,7 +114,7 @@ def threads() -> int:
     threading layer, which would call ``omp_set_num_threads`` on the OpenMP runtime that an engine may share, and so
     override the user's own setting for the rest of the process.
     """
-    number = _in_use.get()
+    number = in_use.get()
     if number is not None:
         return number
     if "NUMBA_NUM_THREADS" in os.environ or config.NUMBA_NUM_THREADS != config.NUMBA_DEFAULT_NUM_THREADS:
@@ -128,11 +128,11 @@ def threads() -> int:
 @contextmanager
 def using(number: int | None) -> Iterator[None]:
     """Use that many threads in this block; with None as many as without it."""
-    token = _in_use.set(number or _in_use.get())
+    token = in_use.set(number or in_use.get())
     try:
         yield
     finally:
-        _in_use.reset(token)
+        in_use.reset(token)
 
 
 @cache

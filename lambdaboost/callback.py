@@ -2,10 +2,11 @@
 
 Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
 
-    Booster.update ──> Objective.__call__ ──> call_objective ──> Objective.gradient
-                                                  ├─ queries_of: the Queries of the data set, made once
-                                                  ├─ round: the booster's own count of iterations
-                                                  └─ traps, before the first step of this objective on these queries
+    Booster.update ──> Objective.__call__, which is call_objective
+                           ├─ known_data: the Queries of the data set, made once, and what is bound to them
+                           ├─ round_of: the booster's own count of iterations
+                           ├─ Bound.gradient: λ and μ of the round
+                           └─ traps, before the first step of this objective on these queries
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import using
+from lambdaboost._jit import in_use, using
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engine_data import (
     WITHOUT_SLICES,
     is_lightgbm,
     is_xgboost,
+    known_arrays,
+    known_data,
     queries_of,
-    queries_of_arrays,
 )
 from lambdaboost.engines import engine_of, lightgbm, xgboost
 from lambdaboost.traps import Case, refuse_traps, warn_of_traps
@@ -44,38 +46,70 @@ RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 def call_objective(
     objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
 ) -> Gradient:
-    """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
+    """Gradient and hessian, called as the engines do.
+
+    ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
+    call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the calling
+    `Booster.update`, however often it asks; 0 outside of one.
+
+    Raises
+    ------
+    ValueError
+        As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
+
+    """
+    if hasattr(y_pred, "get_label"):
+        scores, data, known = y_true, y_pred, known_data(y_pred)
+    else:
+        scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
     booster = calling_booster("update")
-    state = None if booster is None else booster_state(booster)
-    with using(None if state is None else state.threads):
-        if hasattr(y_pred, "get_label"):
-            scores, data = y_true, y_pred
-            q = queries_of(data)
-        else:
-            scores, data = y_pred, None
-            q = queries_of_arrays(y_true, weight, group)
-        iteration = 0 if state is None else state.round_of(booster)
-        derivatives: Gradient
-        if state is not None and state.is_checked(objective, q):
-            derivatives = objective.gradient(scores, q, iteration)
-            return derivatives
-        check_sources(objective, q, remedy=attaching(data))
-        objective.check_training(q)
-        derivatives = objective.gradient(scores, q, iteration)
-        if state is None:
-            return derivatives
-        hessian_sum = float(derivatives[1].sum(dtype=np.float64))
-        engine: Any = engine_of(booster)
-        case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
-        refuse_traps(case)
-        # Once, though weights may change in every round.
-        warned = any(one == objective for one, _ in state.checked)
-        if not warned:
-            warn_of_traps(case)
-        if not state.checked and engine is lightgbm:
-            lightgbm.restart_dart(booster)
-        state.mark_checked(objective, q)
+    if booster is None:
+        return _bind(objective, data, known.queries).gradient(scores)
+    state = _states.get(booster) or booster_state(booster)
+    token = in_use.set(state.threads)
+    try:
+        iteration = state.round_of(booster)
+        # Bound in an earlier round of this training, to these labels, weights and positions.
+        for known_objective, bound in known.bound.get(state, ()):
+            if known_objective is objective or known_objective == objective:
+                derivatives: Gradient = bound.gradient(scores, iteration)
+                return derivatives
+        bound = _bind(objective, data, known.queries)
+        derivatives = bound.gradient(scores, iteration)
+        _look_for_traps(state, booster, objective, data, known.queries, iteration, derivatives)
+        known.bound.setdefault(state, []).append((objective, bound))
         return derivatives
+    finally:
+        in_use.reset(token)
+
+
+def _bind(objective: Any, data: Any, q: Queries) -> Any:
+    """Bind an objective to the queries of a data set, if an engine can train it on them."""
+    check_sources(objective, q, remedy=attaching(data))
+    objective.check_training(q)
+    return objective.on(q)
+
+
+def _look_for_traps(
+    state: BoosterState,
+    booster: Any,
+    objective: Any,
+    data: Any,
+    q: Queries,
+    iteration: int,
+    derivatives: Gradient,
+) -> None:
+    """Refuse or warn of what ruins a training, at the first gradient of an objective on these queries."""
+    hessian_sum = float(derivatives[1].sum(dtype=np.float64))
+    engine: Any = engine_of(booster)
+    case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
+    refuse_traps(case)
+    # Once, though weights may change in every round.
+    if objective not in state.objectives:
+        warn_of_traps(case)
+    if not state.objectives and engine is lightgbm:
+        lightgbm.restart_dart(booster)
+    state.objectives.append(objective)
 
 
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
@@ -88,7 +122,7 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     with using(None if booster is None else booster_state(booster).threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
-            q = queries_of_arrays(y_true, weight, group)
+            q = known_arrays(y_true, weight, group).queries
             check_sources(measure, q, remedy=attaching(None))
             return unique_name(booster, measure.name), measure.mean(y_pred, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
@@ -172,7 +206,7 @@ def columns_of(estimator: Any) -> Columns:
 
 
 class BoosterState:
-    """A booster during training: how it counts rounds, its threads, and which objectives were checked."""
+    """A booster during training: how it counts rounds, its threads, and its objectives."""
 
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
@@ -182,8 +216,9 @@ class BoosterState:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
             given = 0
-        self.threads = given if given > 0 else None
-        self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
+        # Those that were set outside of the training, where its parameters set none.
+        self.threads = given if given > 0 else in_use.get()
+        self.objectives: list[Any] = []  # of which traps were warned
 
     @cached_property
     def own_metrics(self) -> Sequence[str]:
@@ -191,18 +226,6 @@ class BoosterState:
         booster: Any = self.booster()
         engine: Any = engine_of(booster)
         return tuple(engine.own_metrics(booster))
-
-    def mark_checked(self, objective: Any, q: Queries) -> None:
-        """Record that an objective was checked on these queries; only the latest are kept for each objective."""
-        self.checked = [(one, queries) for one, queries in self.checked if one != objective]
-        self.checked.append((objective, weakref.ref(q)))
-
-    def is_checked(self, objective: Any, q: Queries) -> bool:
-        """Whether this objective, or an equal one, was checked on these queries."""
-        for one, queries in self.checked:  # noqa: SIM110  # a generator is a call more in every round
-            if queries() is q and (one is objective or one == objective):
-                return True
-        return False
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()

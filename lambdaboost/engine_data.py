@@ -144,17 +144,22 @@ def attached_to(data: Any) -> Attached:
     return known[2]
 
 
-# The queries of a data set, cached as long as it lives.
+# The queries of a data set, which live as long as it does.
 
 
 @dataclass(frozen=True, eq=False)
-class _CachedQueries:
+class KnownData:
+    """A data set of an engine: the queries made of its fields, and the objectives that trainings have bound to them."""
+
     owner: weakref.ref[Any]
-    parts: dict[str, Any]  # what they were made of
+    fields: tuple[Any, ...]  # offsets, labels, weight, and what is attached: what the queries were made of
     queries: Queries
+    # By the state of a booster (`callback.BoosterState`), an objective and what it is bound by. Both go with the
+    # booster, and with the data set.
+    bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
 
 
-_queries_by_data: dict[int, _CachedQueries] = {}  # by the id of the owner
+_known: dict[int, KnownData] = {}  # by the id of the owner
 
 
 def is_lightgbm(data: object) -> bool:
@@ -167,65 +172,69 @@ def is_xgboost(data: object) -> bool:
     return hasattr(data, "get_uint_info") and hasattr(data, "get_label")
 
 
-def queries_of(data: Any) -> Queries:
-    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it."""
+def known_data(data: Any) -> KnownData:
+    """What is known of a LightGBM Dataset or an XGBoost DMatrix; asked in every round, and made again on any change."""
     attached = getattr(data, ATTRIBUTE, NOTHING)
-    if is_lightgbm(data):
+    if hasattr(data, "get_field"):
         offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
-        name, way = "lightgbm.Dataset", "group=[documents of each query]"
         if data.used_indices is not None:  # of a subset
             attached = attached_to(data)
-    elif is_xgboost(data):
+    elif hasattr(data, "get_uint_info"):
         offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
-        name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"
     else:
         raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
-    if offsets is None or offsets.size == 0:
-        raise ValueError(f"the {name} has no groups: give {way}")
-    if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
-        raise ValueError(f"the {name} has no labels: give label=grades")
-    if labels is not None and labels.ndim == 2:
-        labels = labels[:, 0]
-    return _cached(data, {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": attached})
+    known, fields = _known.get(id(data)), (offsets, labels, weight, attached)
+    if known is not None and known.owner() is data and _unchanged(known.fields, fields):
+        return known
+    return _know(data, fields)
 
 
-def queries_of_arrays(
-    y_true: ArrayLike, weight: ArrayLike | None = None, group: ArrayLike | None = None
-) -> Queries:
-    """The queries of the arrays that LGBMRanker passes to its objective and eval_metric."""
+def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike | None) -> KnownData:
+    """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
         raise ValueError("group is missing: pass group=[documents of each query] to fit")
     labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
-    weight = None if weight is None else np.asarray(weight)
-    return _cached(labels, {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": NOTHING})
+    known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
+    if known is not None and known.owner() is labels and _unchanged(known.fields, fields):
+        return known
+    return _know(labels, fields)
 
 
-def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
-    """The queries made of `parts`: the same object while the owner lives and its parts are unchanged."""
-    known = _queries_by_data.get(id(owner))
-    if known is not None and known.owner() is owner and _parts_equal(known.parts, parts):
-        return known.queries
-    attached, weight = parts["attached"], parts["weight"]
+def queries_of(data: Any) -> Queries:
+    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it."""
+    return known_data(data).queries
+
+
+def _know(owner: Any, fields: tuple[Any, ...]) -> KnownData:
+    """Make the queries of a data set, or of labels, of its fields, and remember them while it lives."""
+    offsets, labels, weight, attached = fields
+    if offsets is None or offsets.size == 0:
+        raise ValueError(
+            "the lightgbm.Dataset has no groups: give group=[documents of each query]"
+            if is_lightgbm(owner)
+            else "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"
+        )
+    if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
+        name = "lightgbm.Dataset" if is_lightgbm(owner) else "xgboost.DMatrix"
+        raise ValueError(f"the {name} has no labels: give label=grades")
     if is_xgboost(owner) and attached is NOTHING:
         _refuse_lost_grades()
-    grades = attached.sources.get(RELEVANCE, parts[RELEVANCE])
-    sources = {name: values for name, values in attached.sources.items() if name != RELEVANCE}
+    grades = labels[:, 0] if labels is not None and labels.ndim == 2 else labels
     made = Queries(
-        grades,
-        np.diff(parts["offsets"].astype(np.int64)),
-        weight=weight if weight is not None and weight.size else None,
+        attached.sources.get(RELEVANCE, grades),
+        np.diff(offsets.astype(np.int64)),
+        weight=weight if weight is not None and np.size(weight) else None,
         position=attached.positions,
-        **sources,
+        **{name: values for name, values in attached.sources.items() if name != RELEVANCE},
     )
-    # Copies, since the engine may free or overwrite its memory.
-    kept = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in parts.items()}
-    if grades is parts[RELEVANCE] and grades.dtype == np.float32:
-        kept[RELEVANCE] = made.labels[RELEVANCE]
+    # Copies, since the engine may free or overwrite its memory; that of the queries serves too.
+    kept = [part.copy() if isinstance(part, np.ndarray) else part for part in fields[:3]]
+    if RELEVANCE not in attached.sources and labels.dtype == np.float32 and labels.ndim == 1:
+        kept[1] = made.labels[RELEVANCE]
     key = id(owner)
-    _queries_by_data[key] = _CachedQueries(
-        weakref.ref(owner, lambda _: _queries_by_data.pop(key, None)), kept, made
-    )
-    return made
+    forget = weakref.ref(owner, lambda _: _known.pop(key, None))
+    known = _known[key] = KnownData(forget, (*kept, attached), made, weakref.WeakKeyDictionary())
+    return known
 
 
 def _refuse_lost_grades() -> None:
@@ -238,17 +247,16 @@ def _refuse_lost_grades() -> None:
         )
 
 
-def _parts_equal(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
-    for name, before in old.items():
-        now = new[name]
-        if before is now:
+def _unchanged(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
+    """Whether all fields are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
+    for old, new in zip(before, now, strict=True):
+        if old is new:
             continue
-        if not isinstance(before, np.ndarray) or not isinstance(now, np.ndarray) or before.dtype != now.dtype:
+        if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray) or old.dtype != new.dtype:
             return False
-        if before.dtype.kind in "biuf" and before.itemsize <= 8:
-            before, now = before.view(f"u{before.itemsize}"), now.view(f"u{now.itemsize}")
-        if not np.array_equal(before, now):
+        if old.dtype.kind in "biuf" and old.itemsize <= 8:
+            old, new = old.view(f"u{old.itemsize}"), new.view(f"u{new.itemsize}")
+        if not np.array_equal(old, new):
             return False
     return True
 

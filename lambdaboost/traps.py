@@ -15,7 +15,6 @@ import numpy as np
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import lightgbm, xgboost
 from lambdaboost.engines.base import Engine
 
@@ -228,9 +227,10 @@ def refuse_sums_over_all(objective: Any) -> None:
 
 
 def _only_native(case: Case) -> Found:
-    for name, remedy in case.engine.ONLY_NATIVE.items():
-        if case.params.get(name) not in (None, False):
-            yield {"name": name, "remedy": remedy.format(value=quote(case.params[name]).strip("'"))}
+    for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
+        value = case.params.get(name)
+        if value is not None and (agrees is None or case.engine.is_true(value) is not agrees):
+            yield {"name": name, "remedy": remedy.format(value=quote(value).strip("'"))}
 
 
 def _unknown(case: Case) -> Found:
@@ -249,16 +249,28 @@ def _small_leaves(case: Case) -> Found:
 
 
 def _sorted_rows(case: Case) -> Found:
-    if case.round or not case.objective.ranks_ties_by_row:
+    """By a source that the objective reads, in round 0, in which all scores tie."""
+    if not case.round and case.objective.ranks_ties_by_row:
+        yield from sorted_sources(case.objective.sources, case.q)
+
+
+def sorted_sources(sources: Iterable[str], q: Queries) -> Found:
+    """The sources by which the rows of every query descend, with the number of queries in which labels differ."""
+    if q.n_documents < SORTED_DOCUMENTS * q.n_queries:
         return
-    q = case.q
-    step = np.diff(q.labels[RELEVANCE])
-    step[q.offsets[1:-1] - 1] = 0  # from one query to the next
-    if (step > 0).any():
-        return
-    mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
-    if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
-        yield {"mixed": mixed}
+    for name in sources:
+        step = np.diff(np.nan_to_num(q.labels[name].astype(np.float64), nan=-1e300))
+        step[q.offsets[1:-1] - 1] = 0  # from one query to the next
+        mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
+        if mixed >= SORTED_QUERIES and not (step > 0).any():
+            yield {"name": name, "mixed": mixed}
+            return
+
+
+def warn_of_sorted_rows(measure: Any, q: Queries, where: str) -> None:
+    """Warn of a validation set in the order of a source that the measure reads."""
+    for found in sorted_sources(measure.sources, q):
+        warn(SORTED_VALIDATION.format(measure=measure, where=where, **found))
 
 
 def _without_pair(case: Case) -> Found:
@@ -291,6 +303,11 @@ def _unread_positions(case: Case) -> bool:
     )
 
 
+SORTED_VALIDATION = (
+    "row order: the rows of all {mixed} queries of {where} with more than one label are sorted by descending {name}. "
+    "Few trees leave many scores tied, and the order of rows then decides {measure!r}, which is highest after a round "
+    "or two: early stopping ends there; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+)
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
 
 SHARED = (
@@ -306,7 +323,7 @@ SHARED = (
     ),
     Trap(
         "row order", WARNED,
-        "row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In the "
+        "row order: the rows of all {mixed} queries with more than one label are sorted by descending {name}. In the "
         "first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the rows inside "
         "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
     ),

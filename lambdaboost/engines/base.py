@@ -59,11 +59,14 @@ class Training(Protocol):
     NATIVE_OBJECTIVES: tuple[str, ...]  # the engine's own ranking objectives, the default first
     MIN_LEAF_SIZE: str  # the parameter with the smallest leaf, in documents or in hessians
     DEFAULTS: dict[str, float]  # of the parameters that limit the size of leaves
-    ONLY_NATIVE: dict[
-        str, str
-    ]  # parameters that only its own ranking objective reads, with what to give instead
+    # Parameters that only its own ranking objective reads: the value with which that does what lambdaboost does, None
+    # without one, and what to give instead.
+    ONLY_NATIVE: dict[str, tuple[bool | None, str]]
 
     # Parameters.
+
+    def is_true(self, value: Any) -> bool:
+        """Whether the engine reads a parameter as true."""
 
     def parameter_names(self) -> frozenset[str]:
         """All names of parameters, with their aliases."""

@@ -33,14 +33,13 @@ BOOSTER_METHOD = "rollback_one_iter"
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 20, "min_sum_hessian_in_leaf": 1e-3}
-# Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
-
-ONLY_NATIVE = {
-    "lambdarank_truncation_level": "the measure truncates: give LambdaRank(NDCG(k={value}))",
-    "lambdarank_norm": "leave it out, or train with LightGBM's own 'lambdarank'",
-    "sigmoid": "give LambdaRank(sigma={value})",
-    "lambdarank_position_bias_regularization": "leave it out",
-    "objective_seed": "give XENDCG(seed={value})",
+# What only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
+    "lambdarank_truncation_level": (None, "the measure truncates: give LambdaRank(NDCG(k={value}))"),
+    "lambdarank_norm": (False, "leave it out, or train with LightGBM's own 'lambdarank'"),
+    "sigmoid": (None, "give LambdaRank(sigma={value})"),
+    "lambdarank_position_bias_regularization": (None, "leave it out"),
+    "objective_seed": (None, "give XENDCG(seed={value})"),
 }
 
 # The metrics of LightGBM 4.7 with their aliases; Python has no list of them.

@@ -55,14 +55,14 @@ n_estimators early_stopping_rounds callbacks importance_type enable_categorical 
 
 MIN_LEAF_SIZE = "min_child_weight"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
-# Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
-ONLY_NATIVE = {
-    "lambdarank_pair_method": "the measure truncates: give LambdaRank(NDCG(k=32))",
-    "lambdarank_num_pair_per_sample": "the measure truncates: give LambdaRank(NDCG(k={value}))",
-    "lambdarank_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
-    "lambdarank_score_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
-    "lambdarank_unbiased": "leave it out",
-    "ndcg_exp_gain": "give LambdaRank(NDCG(gain='linear'))",
+# What only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
+    "lambdarank_pair_method": (None, "the measure truncates: give LambdaRank(NDCG(k=32))"),
+    "lambdarank_num_pair_per_sample": (None, "the measure truncates: give LambdaRank(NDCG(k={value}))"),
+    "lambdarank_normalization": (False, "leave it out, or train with XGBoost's own 'rank:ndcg'"),
+    "lambdarank_score_normalization": (False, "leave it out, or train with XGBoost's own 'rank:ndcg'"),
+    "lambdarank_unbiased": (False, "leave it out"),
+    "ndcg_exp_gain": (True, "give LambdaRank(NDCG(gain='linear'))"),
 }
 
 # The metrics of XGBoost 2.1 to 3.4; Python has no list of them.
@@ -95,6 +95,11 @@ def reserved_names() -> frozenset[str]:
 def given(params: Mapping[str, Any], name: str) -> Any:
     """The value of a parameter; None without."""
     return params.get(name)
+
+
+def is_true(value: Any) -> bool:
+    """Whether XGBoost reads a parameter as true."""
+    return str(value).lower() in ("true", "1")
 
 
 def is_metric(text: str) -> bool:

@@ -99,23 +99,12 @@ def longest(first, last, offsets):
     return n
 
 
-def sort_queries(
-    first: int,
-    last: int,
-    offsets: NDArray[np.int64],
-    skipped: NDArray[np.bool_],
-    scores: NDArray[np.float64],
-    order: NDArray[np.int32],
-) -> None:
-    """Write the documents of each query by score to `order`, without queries `skipped`; λ is sorted here too."""
-    n = int(np.diff(offsets[first : last + 1]).max())
-    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
-    _sort_queries((first, last), offsets, skipped, scores, order, scratch)
-
-
 @kernel
-def _sort_queries(queries, offsets, skipped, scores, order, scratch):
-    for q in range(queries[0], queries[1]):
+def sort_queries(first, last, offsets, skipped, scores, order):
+    """Write the documents of each query by score to `order`, without queries `skipped`; λ is sorted here too."""
+    n = longest(first, last, offsets)
+    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
+    for q in range(first, last):
         if not skipped[q]:
             a, b = offsets[q], offsets[q + 1]
             order_documents(scores[a:b], order[a:b], scratch)

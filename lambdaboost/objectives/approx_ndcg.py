@@ -12,8 +12,9 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -61,14 +62,16 @@ class ApproxNDCG(Objective):
             )
         check_number("alpha", self.alpha, high=MAX_SIGMA, above=0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ of every document, and the bound on its curvature."""
-        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        over_queries(
-            _approx_ndcg_kernel, q.offsets, float(self.alpha), scores, self.metric.normalized_gains(q),
-            ~np.isnan(q.source(self.metric.source)), lam, mu,
-        )  # fmt: skip
-        return self.alpha * lam, self.alpha**2 * mu
+    def _prepare(self, q: Queries) -> Lambdas:
+        offsets, alpha = q.offsets, float(self.alpha)
+        gains, labelled = self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source))
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.zeros((2, now.scores.size))
+            over_queries(_approx_ndcg_kernel, offsets, alpha, now.scores, gains, labelled, lam, mu)
+            return alpha * lam, alpha**2 * mu
+
+        return lambdas
 
 
 @kernel

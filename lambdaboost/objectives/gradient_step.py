@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.composite import Wrapper
-from lambdaboost.objectives.objective import Floats, LambdaMu, check_objective
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, check_objective
 
 Normalize = Literal["query", "none"]
 
@@ -48,31 +48,27 @@ class GradientStep(Wrapper):
     curvature_changes_sign = False  # μ is 1
     counts_documents = True
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ of unit spread, and ones."""
-        # In float64, since squares have twice the range.
-        lam = self.objective.lambdas(scores, q, iteration)[0].astype(np.float64)
-        if self.normalize == "query":
-            lam = lam / np.repeat(self._spread(lam, q), q.sizes)
-        return lam, np.ones(q.n_documents)
+    def _prepare(self, q: Queries) -> Lambdas:
+        of_objective, ones = self.objective.prepare(q), np.ones(q.n_documents, dtype=np.float32)
+        if self.normalize == "none":
+            return lambda now: (of_objective(now)[0], ones)
 
-    def _spread(self, lam: Floats, q: Queries) -> Floats:
-        """Population standard deviation of λ in each query over its labelled documents, (n_queries,).
+        # Which documents have a label in one of the sources, and how many of each query, at least 1.
+        labelled = np.zeros(q.n_documents, dtype=bool)
+        for name in self.sources:
+            labelled |= ~np.isnan(q.source(name, allow_negative=True))
+        starts, sizes = q.offsets[:-1], q.sizes
+        counts = np.maximum(np.add.reduceat(labelled, starts, dtype=np.int64), 1)
 
-        1 where it is below float32's normal range: there λ lose digits, and rounding errors would be scaled up to full
-        forces.
-        """
-        labelled, n = q.memo(("labelled", self.sources), lambda: _labelled(q, self.sources))
-        # The mean, 0 up to rounding, is subtracted before squaring.
-        mean = np.repeat(np.add.reduceat(lam, q.offsets[:-1]) / n, q.sizes)
-        squares = np.where(labelled, lam - mean, 0.0) ** 2
-        spread = np.sqrt(np.add.reduceat(squares, q.offsets[:-1]) / n)
-        return np.where(spread >= np.finfo(np.float32).tiny, spread, 1.0)
+        def lambdas(now: Round) -> LambdaMu:
+            # In float64, since squares have twice the range.
+            lam = of_objective(now)[0].astype(np.float64)
+            # The mean, 0 up to rounding, is subtracted before squaring.
+            mean = np.repeat(np.add.reduceat(lam, starts) / counts, sizes)
+            squares = np.where(labelled, lam - mean, 0.0) ** 2
+            spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
+            # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
+            spread[spread < np.finfo(np.float32).tiny] = 1.0
+            return lam / np.repeat(spread, sizes), ones
 
-
-def _labelled(q: Queries, sources: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which documents have a label in one of these sources, and how many of each query, at least 1."""
-    has = np.zeros(q.n_documents, dtype=bool)
-    for name in sources:
-        has |= ~np.isnan(q.source(name, allow_negative=True))
-    return has, np.maximum(np.add.reduceat(has, q.offsets[:-1], dtype=np.int64), 1)
+        return lambdas

@@ -7,9 +7,11 @@ import numpy as np
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
+from lambdaboost.evaluation.rankings import ranking
 from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, LambdaMu, check_objective
+from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, check_objective, rule_of
 
 
 class GumbelRanks(Wrapper):
@@ -51,7 +53,7 @@ class GumbelRanks(Wrapper):
 
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
-        rule = self.objective.rule
+        rule = rule_of(self.objective)
         if rule is None or rule.metric is None or isinstance(rule.metric, PairAccuracy):
             raise TypeError(
                 f"objective is {self.objective!r}, expected one whose pair weights depend on ranks: LambdaRank, "
@@ -66,10 +68,16 @@ class GumbelRanks(Wrapper):
         """Only without noise: noisy scores do not tie."""
         return self.beta == 0 and self.objective.ranks_ties_by_row
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document at a round."""
-        rng = np.random.default_rng((self.seed, iteration))
-        rankers = scores + self.beta * rng.gumbel(size=(self.draws, q.n_documents))
+    def _prepare(self, q: Queries) -> Lambdas:
         rule = self.objective.rule
         assert isinstance(rule, PairRule)
-        return rule.lambdas_at(rankers, scores, q)
+        pairs, offsets = PreparedPairs(rule, q), q.offsets
+
+        def lambdas(now: Round) -> LambdaMu:
+            rng, sums = np.random.default_rng((self.seed, now.iteration)), np.zeros((2, now.scores.size))
+            for noise in rng.gumbel(size=(self.draws, now.scores.size)):
+                by_rank = ranking(now.scores + self.beta * noise, offsets).astype(np.int32)
+                sums += pairs(now, by_rank)
+            return sums[0] / self.draws, sums[1] / self.draws
+
+        return lambdas

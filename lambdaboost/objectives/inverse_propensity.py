@@ -14,7 +14,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import Factors, Unfactored
-from lambdaboost.objectives.objective import Floats, check_objective
+from lambdaboost.objectives.objective import check_objective, rule_of
 
 
 class InversePropensity(Wrapper):
@@ -72,7 +72,7 @@ class InversePropensity(Wrapper):
     @property
     def rule(self) -> PairRule | None:
         """The rule of the objective's pairs with inverse propensities; None where they cannot be weighted."""
-        rule = self.objective.rule
+        rule = rule_of(self.objective)
         if rule is None or rule.factors is not None:
             return None
         return replace(rule, factors=InversePropensities(rule.source, self.propensities, self.clip))
@@ -85,12 +85,8 @@ class InversePropensities(Value):
     propensities: Propensities
     clip: float | None
 
-    def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
-        """The factors of some queries, the same in every round."""
-        found: Factors | Unfactored = q.memo(("inverse propensities", self), lambda: self._of(q))
-        return found
-
-    def _of(self, q: Queries) -> Factors | Unfactored:
+    def of(self, q: Queries) -> Factors | Unfactored:
+        """The factors of some queries."""
         clicked = q.source(self.source) > 0
         remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
         refuse_labels(self.source, q.labels[self.source], clicked & (q.required_position() == 0), remedy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,9 +11,10 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
-from lambdaboost.objectives.kernels.pair_rule import PairRule, pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
 from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
@@ -80,31 +80,29 @@ class LambdaLoss(Objective):
                 "leave k out, or choose scheme='2' or '2++'"
             )
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document."""
-        lam, mu = self._loss_1(scores, q) if self.scheme == "1" else self._loss_2(scores, q)
-        return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
-
-    def _loss_1(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        over_queries(
-            _ndcg_loss_1_kernel, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
-            self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),
-            1 / np.log2(2.0 + np.arange(q.sizes.max())), lam, mu,
-        )  # fmt: skip
-        return lam, mu
-
-    def _loss_2(self, scores: Floats, q: Queries) -> LambdaMu:
-        """The pairs of LambdaRank with other weights."""
+    def _prepare(self, q: Queries) -> Lambdas:
+        if self.scheme == "1":
+            return self._prepare_loss_1(q)
+        # The pairs of LambdaRank with other weights.
+        rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
         of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.mu)
-        pairs = self._pairs.pairs(scores, q)
         swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
-        weights = pairs.weights._replace(swap=swap, cutoff=q.n_documents)
-        return pair_gradient(scores, q, pairs._replace(weights=weights))
+        return PreparedPairs(rule, q, rule.read(q).weights._replace(swap=swap, cutoff=q.n_documents))
 
-    @cached_property
-    def _pairs(self) -> PairRule:
-        return PairRule(self.metric.source, self.metric, sigma=self.sigma)
+    def _prepare_loss_1(self, q: Queries) -> Lambdas:
+        offsets, sigma = q.offsets, float(self.sigma)
+        gains, labelled = self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source))
+        discounts = 1 / np.log2(2.0 + np.arange(q.sizes.max()))
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.zeros((2, now.scores.size))
+            over_queries(
+                _ndcg_loss_1_kernel, offsets, sigma, now.scores, ranking(now.scores, offsets), gains, labelled,
+                discounts, lam, mu,
+            )  # fmt: skip
+            return sigma * lam, sigma**2 * mu
+
+        return lambdas
 
 
 @kernel

@@ -11,7 +11,8 @@ from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 
 
 class ListMLE(Objective):
@@ -38,12 +39,15 @@ class ListMLE(Objective):
     ranks_ties_by_row: ClassVar[bool] = False
     allows_negative = True
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document."""
-        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        grades = levels_of(q, RELEVANCE).wide()
-        over_queries(_listmle_kernel, q.offsets, scores, grades.of_document, grades.first, lam, mu)
-        return lam, mu
+    def _prepare(self, q: Queries) -> Lambdas:
+        offsets, grades = q.offsets, levels_of(q, RELEVANCE).wide()
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.zeros((2, now.scores.size))
+            over_queries(_listmle_kernel, offsets, now.scores, grades.of_document, grades.first, lam, mu)
+            return lam, mu
+
+        return lambdas
 
 
 @inlined

@@ -9,7 +9,8 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 
 
 class ListNet(Objective):
@@ -32,11 +33,15 @@ class ListNet(Objective):
 
     ranks_ties_by_row: ClassVar[bool] = False
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document."""
-        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        over_queries(_listnet_kernel, q.offsets, scores, q.relevance, lam, mu)
-        return lam, mu
+    def _prepare(self, q: Queries) -> Lambdas:
+        offsets, grades = q.offsets, q.relevance
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.zeros((2, now.scores.size))
+            over_queries(_listnet_kernel, offsets, now.scores, grades, lam, mu)
+            return lam, mu
+
+        return lambdas
 
 
 @inlined

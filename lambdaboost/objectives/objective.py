@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._value import Value
 from lambdaboost.callback import Gradient, call_objective
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE, all_finite
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.bound import Bound
+from lambdaboost.objectives.bound import LambdaMu as LambdaMu
+from lambdaboost.objectives.bound import Lambdas as Lambdas
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.prepared import Floats as Floats
+from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
 from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
 
-Floats = NDArray[np.float64]
-# λ and μ of every document; float32 where kernels give them.
-LambdaMu = tuple[NDArray[np.floating], NDArray[np.floating]]
-
-WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
@@ -71,26 +70,57 @@ class Objective(Value, registered=False):
 
     @property
     def rule(self) -> PairRule | None:
-        """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
+        """The rule of its pairs, or None."""
         return None
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document before weights, from checked float64 scores."""
+    def on(self, q: Queries) -> Bound:
+        """Bind it to its queries: ``bound(scores, iteration)`` gives λ and μ, as a training asks in every round.
+
+        Label sources, signs and positions are checked, and what does not depend on the scores is found, once. Errors
+        are those of `gradient`.
+
+        >>> from lambdaboost import LambdaRank
+        >>> bound = LambdaRank().on(Queries([0, 1], sizes=[2]))
+        >>> lam, mu = bound([0.0, 0.0], iteration=0)
+        >>> lam.round(4)
+        array([-0.1845,  0.1845], dtype=float32)
+        """
+        if not isinstance(q, Queries):
+            raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
+        for name in self.sources:
+            q.source(name, allow_negative=self.allows_negative)
+        if self.reads_positions:
+            q.required_position()
+        return Bound(self, q.offsets, q.weight, self.prepare(q))
+
+    def prepare(self, q: Queries) -> Lambdas:
+        """The function of a `Round` that gives its λ and μ on these queries; combinations ask it of their parts."""
+        if type(self).lambdas is not Objective.lambdas:
+            return lambda now: self.lambdas(now.scores, q, now.iteration)
+        return self._prepare(q)
+
+    def _prepare(self, q: Queries) -> Lambdas:
+        """The same where `lambdas` is not overridden: what lambdaboost's own objectives define."""
         rule = self.rule
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
-        return rule.lambdas(scores, q)
+        return PreparedPairs(rule, q)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
+        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own."""
+        return self._prepare(q)(Round(scores, float(scores.max() - scores.min()), iteration))
 
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
         """Itself, or those of its parts that have no two documents to order in any of these queries."""
         if self.has_pair(q):
             return ()
-        return (NoPair(self, *explain_no_pair(self.rule or PairRule(self.sources[0]), q)),)
+        return (NoPair(self, *explain_no_pair(rule_of(self) or PairRule(self.sources[0]), q)),)
 
     def has_pair(self, q: Queries) -> bool:
         """Whether it has two documents to order in one of these queries."""
-        if self.rule is not None:
-            return self.rule.has_pair(q)
+        rule = rule_of(self)
+        if rule is not None:
+            return rule.has_pair(q)
         return not self.sources or any(labels_differ(name, q) for name in self.sources)
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
@@ -117,27 +147,7 @@ class Objective(Value, registered=False):
             finite, which both engines would accept silently.
 
         """
-        if not isinstance(q, Queries):
-            raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
-        if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
-            raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
-        s = q.scores(scores)
-        _check_span(s, q)
-        for name in self.sources:
-            q.source(name, allow_negative=self.allows_negative)
-        if self.reads_positions:
-            q.required_position()
-        lam, mu = self.lambdas(s, q, int(iteration))
-        # Each pass over the documents counts. 0 − λ is never −0. The sums of a rule are new arrays, in which −λ
-        # replaces λ; the arrays that another `lambdas` returns may be its own.
-        of_rule = type(self).lambdas is Objective.lambdas
-        grad = np.subtract(0.0, lam, out=lam if of_rule else None).astype(np.float32, copy=False)
-        hess = mu.astype(np.float32, copy=False)
-        if q.weight is not None:
-            grad = (grad * q.weight).astype(np.float32, copy=False)
-            hess = (hess * q.weight).astype(np.float32, copy=False)
-        _check_finite(self, iteration, grad=grad, hess=hess)
-        return grad, hess
+        return self.on(q).gradient(scores, iteration)
 
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""
@@ -151,45 +161,12 @@ class Objective(Value, registered=False):
         """Raise ValueError where no engine can train it on these queries."""
         self.refuse_on_engines()
 
-    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
-        """Gradient and hessian, called as the engines do.
-
-        ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
-        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the calling
-        `Booster.update`, however often it asks; 0 outside of one.
-
-        Raises
-        ------
-        ValueError
-            As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
-
-        """
-        return call_objective(self, y_true, y_pred, weight, group)
+    __call__ = call_objective
 
 
-def _check_span(scores: Floats, q: Queries) -> None:
-    """Raise where the scores of a query are so far apart that their differences overflow."""
-    if float(scores.max()) - float(scores.min()) <= WIDEST_SPAN:
-        return
-    with np.errstate(over="ignore"):
-        span = np.maximum.reduceat(scores, q.offsets[:-1]) - np.minimum.reduceat(scores, q.offsets[:-1])
-    if (span > WIDEST_SPAN).any():
-        query = int((span > WIDEST_SPAN).argmax())
-        raise ValueError(
-            f"scores of query {query} are {span[query]:g} apart, expected at most {WIDEST_SPAN:g}: "
-            "scale the scores down"
-        )
-
-
-def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:
-    for name, values in derivatives.items():
-        if not all_finite(values):
-            finite = np.isfinite(values)
-            row = int(finite.argmin())
-            raise ValueError(
-                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would continue "
-                "silently; look at its schedules and weights, and at the scores and labels of that document's query"
-            )
+def rule_of(objective: Objective) -> PairRule | None:
+    """The rule that an objective's λ are computed by: None where `lambdas` is overridden, whatever rule it inherits."""
+    return objective.rule if type(objective).lambdas is Objective.lambdas else None
 
 
 def check_objective(name: str, value: object) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_tuple
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.pair_rule import no_order
 from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.schedules import Schedule, check_weight
 
@@ -74,13 +73,7 @@ class Gradients:
     @cached_property
     def derivatives(self) -> list[LambdaMu]:
         """λ and μ of each objective; those over pairs share one sort."""
-        order = no_order(self.q)
-        return [
-            objective.lambdas(self.scores, self.q, self.iteration)
-            if objective.rule is None
-            else objective.rule.lambdas(self.scores, self.q, order)
-            for objective in self.objectives
-        ]
+        return [objective.lambdas(self.scores, self.q, self.iteration) for objective in self.objectives]
 
     @cached_property
     def norms(self) -> Floats:

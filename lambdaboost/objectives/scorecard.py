@@ -9,8 +9,8 @@ import numpy as np
 from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.composite import Composite
-from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective, check_part
+from lambdaboost.objectives.kernels.prepared import Round, no_order
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective, check_part
 from lambdaboost.objectives.scaled import Gradients, Scaled
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
@@ -22,24 +22,21 @@ class WeightedSum(Composite, registered=False):
         """The weight of each part at a round, ≥ 0."""
         raise NotImplementedError
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document at a round."""
-        counted = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
-        if not counted:
-            return np.zeros(q.n_documents), np.zeros(q.n_documents)
-        weights, parts = zip(*counted, strict=True)
-        rule = _single_rule(weights, parts)
-        if rule is not None:
-            return rule.lambdas(scores, q)
-        return Gradients(parts, scores, q, iteration).weighted_sum(weights, weights)
+    def _prepare(self, q: Queries) -> Lambdas:
+        parts = [part.prepare(q) for part in self.parts]
 
+        def lambdas(now: Round) -> LambdaMu:
+            if now.order is None:
+                now = now._replace(order=no_order(now.scores.size))
+            lam, mu = np.zeros((2, now.scores.size))
+            for weight, part in zip(self.weights_at(now.iteration), parts, strict=True):
+                if weight > 0:  # 0 times what overflows is NaN
+                    of_part = part(now)
+                    lam += np.multiply(of_part[0], weight, dtype=np.float64)
+                    mu += np.multiply(of_part[1], weight, dtype=np.float64)
+            return lam, mu
 
-def _single_rule(weights: tuple[float, ...], parts: tuple[Objective, ...]) -> PairRule | None:
-    """One rule for two parts that differ in their forces alone: a single pass over the pairs."""
-    first, second = (parts[0].rule, parts[1].rule) if len(parts) == 2 else (None, None)
-    if first is None or second is None or abs(sum(weights) - 1) > 1e-12:
-        return None
-    return first.blended(second, weights[1])
+        return lambdas
 
 
 class Scorecard(WeightedSum):
@@ -98,8 +95,9 @@ class Scorecard(WeightedSum):
         """The weights of a round."""
         return tuple(weight_at(weight, iteration, high=inf) for weight in self._weights)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document at a round."""
+    def _prepare(self, q: Queries) -> Lambdas:
         if self.scaled is None:
-            return super().lambdas(scores, q, iteration)
-        return Gradients(self.parts, scores, q, iteration).scaled_sum(np.array(self.weights_at(iteration)))
+            return super()._prepare(q)
+        return lambda now: Gradients(self.parts, now.scores, q, now.iteration).scaled_sum(
+            np.array(self.weights_at(now.iteration))
+        )

@@ -12,7 +12,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
-from lambdaboost.objectives.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -63,12 +64,15 @@ class XENDCG(Objective):
             )
         check_whole("seed", self.seed, 0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document at a round."""
-        lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
-        gains = q.memo((self.metric, "gains before the draw"), lambda: self._gains(q))
-        over_queries(_xendcg_kernel, q.offsets, iteration, self.seed, scores, gains, lam, mu)
-        return lam, mu
+    def _prepare(self, q: Queries) -> Lambdas:
+        offsets, seed, gains = q.offsets, self.seed, self._gains(q)
+
+        def lambdas(now: Round) -> LambdaMu:
+            lam, mu = np.empty((2, now.scores.size), np.float32)
+            over_queries(_xendcg_kernel, offsets, now.iteration, seed, now.scores, gains, lam, mu)
+            return lam, mu
+
+        return lambdas
 
     def _gains(self, q: Queries) -> Floats:
         """G + 1, from which γ is taken; NaN without a label."""

@@ -42,13 +42,13 @@ def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
     return kernels
 
 
-def clip_outliers(scores: Floats, q: Queries, kernels: Kernels, loss: Loss) -> tuple[Floats, Kernels]:
+def clip_outliers(
+    scores: Floats, offsets: NDArray[np.int64], kernels: Kernels, loss: Loss
+) -> tuple[Floats, Kernels]:
     """The scores, a lone outlier nearer to the others, and the kernels, BY_PLAIN_LOOP where that is not enough."""
     sigma, center, _ = loss.sigmoid
-    if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= SAFE_RANGE:
-        return scores, kernels
     near, kernels = scores.copy(), kernels.copy()
-    over_queries(_clip_outliers, q.offsets, (sigma, SAFE_RANGE - abs(center)), near, kernels)
+    over_queries(_clip_outliers, offsets, (sigma, SAFE_RANGE - abs(center)), near, kernels)
     return near, kernels
 
 

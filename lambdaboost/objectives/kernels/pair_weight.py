@@ -63,8 +63,8 @@ class Factors(NamedTuple):
 class PairFactors(Protocol):
     """Factors as a value, which a `PairRule` can hold: hashable, with a repr that reads back."""
 
-    def of(self, scores: NDArray[np.float64], q: Queries) -> Factors | Unfactored:
-        """The factors of some queries at the scores of a round; `Unfactored` where all of them are 1."""
+    def of(self, q: Queries) -> Factors | Unfactored:
+        """The factors of some queries; `Unfactored` where all of them are 1."""
         ...
 
 

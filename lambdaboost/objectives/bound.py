@@ -1,0 +1,87 @@
+"""`Bound`: an objective on its queries, with what does not depend on the scores found once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.callback import Gradient
+from lambdaboost.objectives.kernels.prepared import Derivatives, Round
+
+# λ and μ of every document at the scores of a round; float32 where kernels give them.
+LambdaMu = tuple[Derivatives, Derivatives]
+Lambdas = Callable[[Round], LambdaMu]
+
+WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """An objective bound to its queries by `Objective.on`; read-only.
+
+    >>> from lambdaboost import LambdaRank, Queries
+    >>> bound = LambdaRank().on(Queries([0, 1], sizes=[2]))
+    >>> lam, mu = bound([0.0, 0.0], iteration=0)
+    >>> lam.round(4), bound.gradient([0.0, 0.0])[0].round(4)
+    (array([-0.1845,  0.1845], dtype=float32), array([ 0.1845, -0.1845], dtype=float32))
+    """
+
+    objective: Any
+    offsets: NDArray[np.int64]  # of the queries
+    weight: NDArray[np.float32] | None  # of each document
+    lambdas: Lambdas
+
+    def __call__(self, scores: ArrayLike, iteration: int = 0) -> LambdaMu:
+        """λ and μ of every document, before weights, (n_documents,) each; errors as of `Objective.gradient`."""
+        if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
+            raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
+        s, n = np.ascontiguousarray(scores, dtype=np.float64), int(self.offsets[-1])
+        if s.shape != (n,):
+            raise ValueError(f"scores has shape {s.shape}, expected ({n},): one score per document")
+        # NaN where a score is NaN, and infinite or NaN where one is infinite.
+        spread = float(s.max()) - float(s.min())
+        if not spread <= WIDEST_SPAN:
+            self._check_scores(s)
+        return self.lambdas(Round(s, spread, int(iteration)))
+
+    def gradient(self, scores: ArrayLike, iteration: int = 0) -> Gradient:
+        """Gradient −λ and hessian μ times the weights, float32 (n_documents,): what engines take."""
+        lam, mu = self(scores, iteration)
+        # In an array of its own, since a user's objective may keep those that it returns. 0 − λ is never −0.
+        derivatives = np.empty((2, lam.size), np.float32)
+        np.subtract(0.0, lam, out=derivatives[0], casting="same_kind")
+        derivatives[1] = mu
+        if self.weight is not None:
+            derivatives *= self.weight
+        if not np.isfinite(derivatives).all():
+            self._refuse(derivatives, iteration)
+        return derivatives[0], derivatives[1]
+
+    def _check_scores(self, scores: NDArray[np.float64]) -> None:
+        """Raise where a score is not finite, or two of one query are so far apart that differences overflow."""
+        finite = np.isfinite(scores)
+        if not finite.all():
+            row = int(finite.argmin())
+            raise ValueError(f"scores[{row}] is {scores[row]}: every score must be finite")
+        starts = self.offsets[:-1]
+        with np.errstate(over="ignore"):
+            span = np.maximum.reduceat(scores, starts) - np.minimum.reduceat(scores, starts)
+        if (span > WIDEST_SPAN).any():
+            query = int((span > WIDEST_SPAN).argmax())
+            raise ValueError(
+                f"scores of query {query} are {span[query]:g} apart, expected at most {WIDEST_SPAN:g}: "
+                "scale the scores down"
+            )
+
+    def _refuse(self, derivatives: NDArray[np.float32], iteration: int) -> None:
+        """Name the first derivative that is not finite."""
+        at, row = (int(index) for index in np.argwhere(~np.isfinite(derivatives))[0])
+        raise ValueError(
+            f"{('grad', 'hess')[at]}[{row}] of {self.objective!r} is {derivatives[at, row]} in round {iteration}: both "
+            "engines would continue silently; look at its schedules and weights, and at the scores and labels of that "
+            "document's query"
+        )

@@ -1,0 +1,175 @@
+"""`Objective.on`: bound to its queries once, and bound again when what a training's data set holds has changed."""
+
+import dataclasses
+import gc
+import weakref
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from lightgbm_data import PARAMS
+from rules import CURVE, IDS, RULES
+
+from lambdaboost import (
+    Blend,
+    ClickTier,
+    GradientStep,
+    InversePropensity,
+    LambdaRank,
+    Queries,
+    RankNet,
+    Scorecard,
+    attach,
+    graded,
+)
+from lambdaboost.objectives.kernels.prepared import PreparedPairs
+
+rng = np.random.default_rng(0)
+SIZES = [5, 12, 60, 3]
+N = sum(SIZES)
+X = rng.random((N, 4))
+GRADES, CLICKS = rng.integers(0, 4, N).astype(float), np.round(rng.random(N), 1)
+POSITION = np.concatenate([rng.permutation(size) + 1 for size in SIZES])
+WEIGHT = np.linspace(0.5, 2, N)
+SCORES = rng.normal(size=N)
+Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POSITION, weight=WEIGHT)
+ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_a_gradient_is_what_is_bound_negated_and_weighted(rule):
+    bound = rule.objective.on(Q)
+    for iteration in (3, 0):
+        lam, mu = bound(SCORES, iteration)
+        grad, hess = bound.gradient(SCORES, iteration)
+        weight = Q.weight
+        np.testing.assert_array_equal(grad, (-lam).astype(np.float32) * weight)
+        np.testing.assert_array_equal(hess, np.asarray(mu, np.float32) * weight)
+        again = rule.objective.gradient(SCORES, Q, iteration)
+        np.testing.assert_array_equal(again, (grad, hess))
+
+
+def test_a_bound_objective_is_read_only_and_keeps_no_queries():
+    q = Queries(GRADES, sizes=SIZES, clicks=CLICKS)
+    alive, bound = weakref.ref(q), GradientStep(graded(0.1)).on(q)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        bound.weight = None
+    expected = bound.gradient(SCORES)
+    gc.disable()
+    try:
+        del q
+        assert alive() is None
+    finally:
+        gc.enable()
+    np.testing.assert_array_equal(bound.gradient(SCORES), expected)
+
+
+def dataset(engine):
+    if engine == "lightgbm":
+        data = lgb.Dataset(X, GRADES, group=SIZES, weight=WEIGHT, free_raw_data=False).construct()
+    else:
+        data = xgb.DMatrix(X, GRADES, group=SIZES)
+    return attach(data, clicks=CLICKS, position=POSITION)
+
+
+def reweight(data):
+    # XGBoost's weights are of queries.
+    data.set_weight(WEIGHT[::-1].copy() if isinstance(data, lgb.Dataset) else [1.0, 2.0, 3.0, 4.0])
+
+
+CHANGES = {
+    "labels": lambda data: data.set_label(np.roll(GRADES, 1)),
+    "weights": reweight,
+    "positions": lambda data: attach(data, position=POSITION[::-1]),
+    "a source": lambda data: attach(data, clicks=CLICKS[::-1]),
+}
+
+
+@ENGINES
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_in_a_training_binds_again(engine, change):
+    """The gradient of each round is that of the data set as it is in that round."""
+    parts = LambdaRank(), InversePropensity(ClickTier(), CURVE), 0.3
+    objective, made, seen = Blend(*parts), [], []
+
+    class Observed(Blend, registered=False):
+        def on(self, q):
+            made.append(q)
+            return super().on(q)
+
+    observed, data = Observed(*parts), dataset(engine)
+
+    def ask(scores, train):
+        derivatives = observed(scores, train)
+        seen.append((np.array(scores), derivatives))
+        return derivatives
+
+    if engine == "lightgbm":
+        booster = lgb.Booster({**PARAMS, "objective": "none"}, data)
+        updates = [lambda: booster.update(fobj=ask)] * 4
+    else:
+        booster = xgb.Booster(XGB, [data])
+        updates = [lambda m=m: booster.update(data, m, fobj=ask) for m in range(4)]
+    updates[0]()
+    updates[1]()
+    assert len(made) == 1
+    CHANGES[change](data)
+    updates[2]()
+    updates[3]()
+    assert len(made) == 2
+    for round_, (scores, derivatives) in enumerate(seen):
+        expected = objective.gradient(scores, made[round_ // 2], round_)
+        np.testing.assert_array_equal(derivatives, expected)
+    before, after = (objective.gradient(seen[2][0], q)[0] for q in made)
+    assert not np.array_equal(before, after)
+
+
+class Doubled(LambdaRank, registered=False):
+    """What a user writes: λ of an objective of lambdaboost, changed."""
+
+    def lambdas(self, scores, q, iteration):
+        lam, mu = super().lambdas(scores, q, iteration)
+        return 2 * lam, 2 * mu
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda part: Scorecard((part, RankNet()), (1.0, 0.5)),
+        lambda part: Scorecard((RankNet(), part), (0.5, 1.0)),
+        lambda part: Blend(part, LambdaRank(), 0.3),
+        lambda part: GradientStep(part, normalize="none"),
+        lambda part: part,
+    ],
+)
+def test_lambdas_that_are_overridden_are_those_of_a_part(combine):
+    """Entry 5 of the fourth review: the rule that such a class inherits took their place."""
+
+    def lam(objective):
+        return combine(objective).on(Q)(SCORES)[0].astype(np.float64)
+
+    alone = LambdaRank().on(Q)(SCORES)[0].astype(np.float64)
+    share = 0.7 if isinstance(combine(LambdaRank()), Blend) else 1.0
+    np.testing.assert_allclose(lam(Doubled()) - lam(LambdaRank()), share * alone, atol=1e-6)
+
+
+def test_a_rule_that_is_overridden_is_not_weighted_by_propensities():
+    with pytest.raises(TypeError, match="whose pairs cannot be weighted by propensities"):
+        InversePropensity(Doubled(), CURVE)
+
+
+def test_parts_share_one_order(monkeypatch):
+    """The first part that sorts fills the order that the others use."""
+    orders = []
+    call = PreparedPairs.__call__
+
+    def noted(pairs, now, *args):
+        orders.append((now.order, now.order[0] >= 0))
+        return call(pairs, now, *args)
+
+    monkeypatch.setattr(PreparedPairs, "__call__", noted)
+    Scorecard((LambdaRank(), RankNet(), ClickTier()), (1.0, 1.0, 1.0)).gradient(SCORES, Q)
+    assert [is_known for _, is_known in orders] == [False, True, True]
+    assert all(order is orders[0][0] for order, _ in orders)

@@ -117,13 +117,17 @@ class SavedModel:
         elif not encoder.features and table.is_named:
             encoder = with_booster_features(encoder, self.booster, table.names)
 
-        features = encoder.transform(table)
-        if features.shape[1] != n:
+        here = n
+        if table.is_named:
+            here = len(encoder.features or encoder.columns.features_of(table))
+        elif np.ndim(table.matrix) == 2:
+            here = np.shape(table.matrix)[1]
+        if here != n:
             raise ValueError(
-                f"{table.name} has {features.shape[1]} features, {self.name} needs {n}: leave out other columns, on "
-                "the command line with --drop"
+                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns, on the command "
+                "line with --drop"
             )
-        found = engine.scores(self.booster, features, missing=self.missing)
+        found = engine.scores(self.booster, encoder.transform(table), missing=self.missing)
         if found.ndim != 1:
             raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
         return found
@@ -188,6 +192,8 @@ def save(
         raise ValueError(
             f"objective is {quote(text)}: at most {LONGEST:,} can be read back; give shorter propensities"
         )
+    if own := [name for name in NEEDED if name in (about or ())]:
+        raise ValueError(f"about has {own[0]}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)

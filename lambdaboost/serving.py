@@ -86,8 +86,8 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
     'f0'
 
     """
-    if format not in ("lightgbm", *FORMATS):
-        raise ValueError(f"format is {quote(format)}: give one of {listed(('lightgbm', *FORMATS))}")
+    if format not in (*FORMATS, "lightgbm"):
+        raise ValueError(f"format is {quote(format)}: give one of {listed([*FORMATS, 'lightgbm'])}")
     path = Path(path)
     check_place("path", path)
     if format == "lightgbm":

@@ -157,7 +157,9 @@ MEASURE = (
 )
 Measures = Annotated[list[Measure] | None, Option(metavar="MEASURE", parser=parsed_by(parse), help=MEASURE)]
 SEED = "Seed of the engine and of the order of the rows of a query in training."
-TIES = "Shuffle the rows of each query by this seed: ties are then in random order, by default in that of FILE."
+TIES = (
+    "Shuffle the rows of each query by this seed: ties are then in random order, by default in that of FILE."
+)
 Seed = Annotated[int, Option(min=0, help=SEED)]
 TieSeed = Annotated[int | None, Option("--seed", min=0, help=TIES)]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]

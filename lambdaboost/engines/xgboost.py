@@ -268,7 +268,9 @@ def version() -> str:
 
 
 def read(content: bytes) -> Any:
-    """The booster of the bytes of its file."""
+    """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
+    if not content or (content.startswith(b"{") and not content.rstrip().endswith(b"}")):
+        raise ValueError("the model is cut short: copy the file again, or train again")
     return package(NAME).Booster(model_file=bytearray(content))
 
 

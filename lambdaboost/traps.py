@@ -20,6 +20,7 @@ from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
+CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -83,9 +84,7 @@ class Case:
 
 
 def refuse_traps(case: Case) -> None:
-    """Raise for the first row that refuses the case, and on a cluster for an objective that needs all queries."""
-    if case.on_cluster:
-        refuse_sums_over_all(case.objective)
+    """Raise for the first row that refuses the case."""
     for text in _messages(case, REFUSED):
         raise ValueError(text)
 
@@ -109,7 +108,8 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
     """
-    if not getattr(objective, "counts_documents", False):
+    needs = getattr(objective, "needs", None)  # an engine's own has none
+    if needs is None or not needs.counts_documents:
         return None
     return min(GRADIENT_LEAF, max(20, documents // 20))
 
@@ -215,17 +215,6 @@ XGBOOST = (
 # Both engines.
 
 
-def refuse_sums_over_all(objective: Any) -> None:
-    """Raise if an objective depends on all queries together, which no worker of a cluster has."""
-    if hasattr(objective, "reference") or getattr(objective, "scaled", None) is not None:
-        raise ValueError(
-            f"{objective!r} needs all queries in one process, and no worker has all of them: give fixed weights or "
-            "schedules"
-        )
-    for part in getattr(objective, "parts", ()):
-        refuse_sums_over_all(part)
-
-
 def _only_native(case: Case) -> Found:
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
@@ -250,7 +239,7 @@ def _small_leaves(case: Case) -> Found:
 
 def _sorted_rows(case: Case) -> Found:
     """By a source that the objective reads, in round 0, in which all scores tie."""
-    if not case.round and case.objective.ranks_ties_by_row:
+    if not case.round and case.objective.needs.ties_by_row:
         yield from sorted_sources(case.objective.sources, case.q)
 
 
@@ -288,6 +277,24 @@ def _mostly_missing(case: Case) -> Found:
             yield {"name": name}
 
 
+def _nested(case: Case) -> Found:
+    """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
+    if case.on_cluster:
+        return
+    parts = [case.objective]
+    for part in parts:  # which grows by the parts of those that are composed
+        parts += getattr(part, "parts", ())
+        for first in getattr(part, "within", ()):
+            for outer, inner in ((part.source, first), (first, part.source)):
+                wide, narrow = case.q.labels[outer], case.q.labels[inner]
+                known = ~(np.isnan(wide) | np.isnan(narrow))
+                has_inner = known & (narrow > 0)
+                share, count = (wide[known] > 0).mean() if known.any() else 1.0, np.count_nonzero(has_inner)
+                if (wide[has_inner] > 0).all() and share**count < CHANCE and not np.array_equal(wide, narrow):
+                    yield {"outer": outer, "inner": inner}
+                    break
+
+
 def _many_digits(case: Case) -> Found:
     for name in case.objective.sources:
         if np.fmax.reduce(case.q.labels[name]) > DIGITS:
@@ -296,7 +303,7 @@ def _many_digits(case: Case) -> Found:
 
 def _unread_positions(case: Case) -> bool:
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.positions is not None) or case.objective.reads_positions:
+    if not (own or case.q.positions is not None) or case.objective.needs.positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
@@ -332,6 +339,12 @@ SHARED = (
         "labels that are mostly missing", WARNED,
         "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
         "missing label means 0, such as no click, give 0", _mostly_missing,
+    ),
+    Trap(
+        "one label contains the other", WARNED,
+        "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "
+        "summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is better than breaking ties",
+        _nested,
     ),
     Trap(
         "labels as float32", WARNED,

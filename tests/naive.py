@@ -337,46 +337,56 @@ def xendcg(scores, gains, gammas):
     return lam, mu
 
 
-# Combiners: λ and μ of several objectives over all documents, `parts` = [(λ, μ), …].
+BITS_32, BITS_64, GOLDEN_32, GOLDEN_64 = 2**32 - 1, 2**64 - 1, 0x9E3779B1, 0x9E3779B97F4A7C15
 
 
-def norm(lam):
-    return math.sqrt(math.fsum(x * x for x in lam))
+def _mix_64(x):
+    """The last step of splitmix64."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & BITS_64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & BITS_64
+    return x ^ (x >> 31)
 
 
-def to_first(parts, weight):
-    """What each λ is multiplied by to have the norm of the first that has a force; 0 without force."""
-    norms = [norm([x * math.sqrt(w) for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
-    norms = [n if n >= 1e-30 else 0.0 for n in norms]  # float32 loses what is smaller
-    scale = next((n for n in norms if n > 0), 0.0)
-    return [scale / n if n > 0 else 0.0 for n in norms]
+def gumbel_noise(scores, labels, seed, m, draw):
+    """The noise that lambdaboost gives the documents of a query in a draw of round m, from its counter."""
+    n, values = len(scores), sorted({l for l in labels if l == l}, reverse=True)
+    level = [values.index(l) if l == l else -1 for l in labels]
+    of_levels = sum(_mix_64((p * GOLDEN_64 + level[p] + 2) & BITS_64) for p in range(n))
+    gaps = 0
+    for p in range(1, n):
+        steps = int(min(max((scores[p] - scores[p - 1]) * 2.0**20, -(2.0**30)), 2.0**30) + 0.5)
+        x = (steps + p * GOLDEN_32) & BITS_32
+        x = (x ^ (x >> 16)) * 0x21F0AAAD & BITS_32
+        gaps += x ^ (x >> 15)
+    of_round = int(np.random.SeedSequence((seed, m)).generate_state(1, np.uint64)[0])
+    of_query = _mix_64(_mix_64((of_levels + n) & BITS_64) ^ ((gaps & BITS_32) * GOLDEN_64 & BITS_64))
+    key = _mix_64((of_query + of_round + draw * GOLDEN_64) & BITS_64)
+    noise = []
+    for p in range(n):
+        x = (p * GOLDEN_32 + key) & BITS_32
+        x = (x ^ (x >> 16)) * 0x21F0AAAD & BITS_32
+        x = (x ^ (x >> 15)) + (key >> 32) & BITS_32
+        x = (x ^ (x >> 15)) * 0xD35A2D97 & BITS_32
+        u = ((x ^ (x >> 15)) // 512 + 0.5) / 2**23
+        noise.append(-math.log(-math.log(u)))
+    return noise
 
 
-def to_step(parts, weight):
-    """What each μ is multiplied by: as its λ, or to the sum of the first that has a force, whichever is more."""
-    factors = to_first(parts, weight)
-    sums = [math.fsum(abs(m) * w for m, w in zip(mu, weight, strict=True)) for _, mu in parts]
-    sums = [s if s >= 1e-30 else 0.0 for s in sums]
-    first = next((s for s, f in zip(sums, factors, strict=True) if f > 0), 0.0)
-    return [max(f, first / s) if f > 0 and s > 0 else f for f, s in zip(factors, sums, strict=True)]
+def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
+    """λ and μ with weights by noisy rankings, the swaps of each ranking one by one or by mean discounts."""
+    scores, labels = [float(s) for s in scores], [float(l) for l in labels]
+    noise = [gumbel_noise(scores, labels, seed, m, draw) for draw in range(draws)]
+    noisy = [[s + beta * g for s, g in zip(scores, of_draw, strict=True)] for of_draw in noise]
+    of_dcg = isinstance(measure, NDCG | CNDCG)
+    by_rank = [[-float(r) for r in ranks(of_draw)] for of_draw in noisy]
+    if of_dcg:
+        gains = [naive_measures.gain(measure, l) for l in labels]
+        ideal = ideal_dcg([0.0 if g != g else g for g in gains], measure.k)
+        mean = np.mean([[discount(-r, measure.k) for r in of_draw] for of_draw in by_rank], axis=0)
 
+    def weight(i, j):
+        if of_dcg:
+            return (gains[i] - gains[j]) * abs(mean[i] - mean[j]) / ideal if ideal > 0 else 0.0
+        return np.mean([swap(measure, of_draw, labels, i, j) for of_draw in by_rank])
 
-def combine(parts, weights, weight=None):
-    """The sum of w_k ‖λ_1‖/‖λ_k‖ λ_k; a weight of an objective is one number, or one for each document."""
-    n = len(parts[0][0])
-    weight = [1.0] * n if weight is None else weight
-    found = np.zeros(n), np.zeros(n)
-    factors = zip(to_first(parts, weight), to_step(parts, weight), strict=True)
-    for (lam, mu), w, (of_lam, of_mu) in zip(parts, weights, factors, strict=True):
-        for i in range(n):
-            wi = w if np.ndim(w) == 0 else w[i]
-            found[0][i] += wi * of_lam * lam[i]
-            found[1][i] += wi * of_mu * mu[i]
-    return found
-
-
-def measured(measure, queries):
-    """The mean of a measure over (scores, labels) of queries on which it is defined; NaN if it is on none."""
-    values = [_measured(measure, tuple(s), tuple(l)) for s, l in queries]
-    values = [v for v in values if not math.isnan(v)]
-    return sum(values) / len(values) if values else math.nan
+    return pair_rule(scores, graded_pairs(labels), weight, logistic, up)

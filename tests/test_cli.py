@@ -162,7 +162,7 @@ MISTAKES = [
     ("--objective rank:ndcg", "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
     ("--objective lambdarnk", "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     ("--measure NDGC", "Invalid value for '--measure': cannot read"),
-    ("--measure wta@10", "WTA has no cutoff; write WTA, without @10"),
+    ("--measure auc@10", "AUC has no cutoff; write AUC, without @10"),
     ("--measure CNDCG --test TEST", "CNDCG() needs the label source 'clicks'"),
     ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): row 1 of TEST: clicks is "),
     ("--source clicks=17:log", "has no column '17:log'"),

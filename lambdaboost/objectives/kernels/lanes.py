@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 from lambdaboost._jit import by_type, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import Loss
+from lambdaboost.objectives.kernels.loss import Loss, curvature
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
     Ranked,
+    by_document,
     factor_of,
     gain_delta,
     has_h,
@@ -41,7 +42,6 @@ from lambdaboost.objectives.kernels.pair_weight import (
 from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
-FARTHEST_APART = 1e291  # scores of a list are nearer to each other
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
@@ -138,12 +138,12 @@ def _exponentials(sigmoid, n, work):
             worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
     for lane in range(LANES):
         apart = max(best[lane] - worst[lane], 0.0)
-        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * min(apart, FARTHEST_APART), FARTHEST))
+        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * apart, FLOAT64_NORMAL))
     for p in range(n):
         row, e = work.s[p * LANES : (p + 1) * LANES], work.e[p * LANES : (p + 1) * LANES]
         for lane in range(LANES):
-            x = sigmoid.sigma * min(best[lane] - row[lane], FARTHEST_APART)
-            e[lane] = exp_minus(min(x, FARTHEST)) * worst[lane]
+            # Infinitely far down where there is no document.
+            e[lane] = exp_minus(min(sigmoid.sigma * (best[lane] - row[lane]), FLOAT64_NORMAL)) * worst[lane]
 
 
 @inlined
@@ -203,10 +203,23 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
             slots[i * SLOT + LANES * H + lane] = work.h[r]
 
 
-# D and h of each slot: tables where a rank has the same in every list.
-terms_to_slots = by_type(
-    lambda swap: _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
-)
+def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
+    for lane in range(LANES):
+        q = batch.query[lane]
+        if q >= 0:
+            of_query = swap.mean[offsets[q] : offsets[q + 1]]
+            for i in range(of_query.size):
+                slots[i * SLOT + LANES * D + lane] = of_query[batch.position[i, lane]]
+
+
+def _terms_to_slots(swap):
+    """Fill D and h of each slot: from tables where a rank, or a document, has the same whatever the order."""
+    if getattr(swap, "by_document", False):
+        return _document_terms_to_slots
+    return _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
+
+
+terms_to_slots = by_type(_terms_to_slots)
 
 
 @inlined
@@ -252,7 +265,7 @@ class Results(NamedTuple):
 
 
 @inlined
-def _write(batch, offsets, rank, slots, results):
+def _write(gradient, batch, offsets, rank, slots, results):
     """Bring the sums of the lists to their documents."""
     lam, mu = results.out[0], results.out[1]
     for lane in range(LANES):
@@ -263,7 +276,7 @@ def _write(batch, offsets, rank, slots, results):
         for i in range(m):
             p = a + batch.position[i, lane]
             lam[p] = slots[i * SLOT + LANES * LAM + lane]
-            mu[p] = slots[i * SLOT + LANES * MU + lane]
+            mu[p] = curvature(gradient, slots[i * SLOT + LANES * MU + lane])
         if results.order.size:
             for p in range(m):
                 results.order[a + rank[p * LANES + lane]] = p
@@ -272,7 +285,7 @@ def _write(batch, offsets, rank, slots, results):
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same memory."""
-    batches, levels, scores, offsets, weights = lists
+    batches, levels, scores, ranked_by, offsets, weights = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
     for b in range(first, last):
@@ -282,18 +295,23 @@ def sum_by_lanes(first, last, lists, formula, work, results):
             batches.reach[rows],
         )  # fmt: skip
         n = batch.position.shape[0]
+        if ranked_by.size:
+            to_lanes(batch.query, n, ranked_by, offsets, NO_DOCUMENT, work.s)
+            count_ranks(n, work.s, work.rank)
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
-        count_ranks(n, work.s, work.rank)
+        if not ranked_by.size and (results.order.size or not by_document(formula.swap)):
+            count_ranks(n, work.s, work.rank)
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
         _factors_to_slots(formula.factors, batch, offsets, slots)
         _sum_lane_pairs(formula, n, slots)
-        _write(batch, offsets, work.rank, slots, results)
+        _write(formula.gradient, batch, offsets, work.rank, slots, results)
 
 
 def gradient_by_lanes(
     scores: NDArray[np.float64],
+    ranked_by: NDArray[np.float64],
     batches: Batches,
     levels: Levels,
     gain: NDArray[np.float32],
@@ -301,10 +319,13 @@ def gradient_by_lanes(
     loss: Loss,
     results: Results,
 ) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart."""
+    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than RATIO_RANGE apart.
+
+    Ranks are those by `ranked_by`, or where it has no length by the scores.
+    """
     formula = PairFormula(weights.swap, weights.factors, *loss)
     gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
-    lists = batches, (levels.first, gain), scores, levels.offsets, weights
+    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, allocate(), results)

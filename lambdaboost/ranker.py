@@ -149,7 +149,7 @@ class Ranker:
 
         Features and codes are those of the model that the training continues, which has them by place.
         """
-        objective, table = self._objective_to_fit(), open_table(X, "X")
+        objective, table = self._objective_to_fit(), open_table(X, "X").with_floats()
         training = self._read_documents("X", table, y, given, self._fit_encoder(first_model, table))
         training.check_readers([objective])
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
@@ -166,7 +166,7 @@ class Ranker:
                 queries = given if own.group is None and own.qid is None else own
                 own = given._replace(group=queries.group, qid=queries.qid)
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name), yv, own, training.encoder)
+            one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, own, training.encoder)
             again = again and np.array_equal(one.queries.sizes, training.queries.sizes)
             found.append(training if again else one)
         return objective, training, found

@@ -245,7 +245,7 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = open_table(data, name, self.text)
+        table = open_table(data, name, self.text).with_floats()
         split, features = self.split(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
         return collect(encode(table, features, categories), split, features, categories)

@@ -163,7 +163,7 @@ class Encoder:
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Further data, as `Columns.read`; columns that only label the documents need not be there."""
-        table = open_table(data, name, self.text)
+        table = open_table(data, name, self.text).with_floats()
         return self.collect(table, self.columns.split(table, y, optional=True, **arrays))
 
     def collect(self, table: Table, split: Split) -> Collection:

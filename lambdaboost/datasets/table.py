@@ -19,7 +19,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
@@ -101,6 +101,12 @@ class Table:
     def is_named(self) -> bool:
         """Whether columns have names; those of an array have only a place."""
         return self.frame is not None
+
+    def with_floats(self) -> Table:
+        """The table, of an array one whose features are checked floats, so that they are refused before its labels."""
+        if self.is_named:
+            return self
+        return replace(self, matrix=feature_array(self.matrix))
 
     @property
     def names(self) -> list[Any]:
@@ -322,7 +328,7 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = ()) -> 
         table = _open_file(Path(data), text)
     elif (frame := _as_frame(name, data)) is not None:
         table = Table(name, "frame", frame)
-    elif isinstance(data, dict) or data is None:
+    elif data is None or (isinstance(data, dict) and not hasattr(data, "shape")):  # a DOK matrix is a dict
         raise TypeError(
             f"{name} must be a pandas, polars or pyarrow table, an array, or the path of a file, got "
             f"{type(data).__name__}: convert it first"

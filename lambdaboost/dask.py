@@ -30,7 +30,7 @@ from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.engines import ENGINES, lightgbm
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.training import boost, make_dataset
@@ -53,7 +53,7 @@ def train(
     weight: str | None = None,
     engine: str = "lightgbm",
     rounds: int = 100,
-    objective: Objective | str = LambdaRank(),
+    objective: Objective | str = YetiLoss(),
     valid: Any = None,
     measure: Measure = NDCG(3),
     early_stopping: int | None = None,

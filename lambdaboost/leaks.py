@@ -14,9 +14,9 @@ from lambdaboost.datasets import Queries
 
 ROWS, OF_QUERY = 2_000, 100  # the most rows examined for an order of the documents, and of one query
 LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one for each, may agree by chance
-# The least correlation with an order of labels, and with having a label of at least some grade, which few features
-# come near: those that differ between documents without the label cannot.
-OF_ORDER, OF_GRADE = 0.95, 0.9
+# The least rank correlation with an order of labels, and the least area under the curve of a feature that tells which
+# documents have a label of at least some grade; few features that are known before a document is ranked come near.
+OF_ORDER, OF_GRADE = 0.95, 0.95
 GRADES = 10  # sources with more labels are examined by their order alone
 
 
@@ -25,7 +25,7 @@ class Leak(NamedTuple):
 
     column: int
     source: str
-    correlation: float  # of ranks within queries
+    value: float  # the rank correlation within queries, or with `least` the area under the curve
     queries: int  # that were examined
     least: float | None
 
@@ -33,13 +33,15 @@ class Leak(NamedTuple):
 def leaks(X: Any, q: Queries) -> list[Leak]:
     """The features, an array or CSR matrix, that reveal a label source.
 
-    Spearman's correlation within queries, pooled over random queries whose documents differ, is at least 0.95 in
-    absolute value with the labels, or 0.9 with having a label of at least some grade. Each grade is examined by
-    itself, over the queries that have it: few queries have a booking.
+    Either Spearman's correlation with the labels is at least 0.95 in absolute value, or the area under the curve of a
+    feature that tells the documents with at least some grade is above 0.95 or below 0.05. Both are of documents of one
+    query, pooled over random queries whose documents differ. Each grade is examined by itself, over the queries that
+    have it: few queries have a booking. A click as a feature of bookings orders few documents, and so has a low
+    correlation, but all booked documents have one.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
     >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)
-    [Leak(column=1, source='relevance', correlation=-1.0, queries=20, least=None)]
+    [Leak(column=1, source='relevance', value=-1.0, queries=20, least=None)]
     """
     found: dict[tuple[int, str], Leak] = {}
     for source, labels in q.labels.items():
@@ -53,24 +55,34 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
             queries = np.unique(query).size
             if queries < LEAST_QUERIES or rows.size - queries < LEAST_FREEDOM:
                 continue
-            correlations = _correlations(X[rows], wanted[rows, None], query)
-            limit = OF_ORDER if least is None else OF_GRADE
-            for column in np.flatnonzero(np.abs(correlations) >= limit).tolist():
-                leak = Leak(column, source, round(float(correlations[column]), 3), queries, least)
+            ranks = _centred_ranks(_dense(X[rows]), query)
+            if least is None:
+                of_labels = _centred_ranks(wanted[rows, None], query)
+                spread = np.sqrt((ranks * ranks).sum(axis=0) * (of_labels * of_labels).sum())
+                values = np.divide(
+                    (ranks * of_labels).sum(axis=0), spread, out=np.zeros(spread.size), where=spread > 0
+                )
+                far = np.abs(values) >= OF_ORDER
+            else:
+                values = _areas(ranks, wanted[rows] > 0, query)
+                far = np.abs(values - 0.5) >= OF_GRADE - 0.5
+            for column in np.flatnonzero(far).tolist():
+                leak = Leak(column, source, round(float(values[column]), 3), queries, least)
                 found.setdefault((column, source), leak)
     return list(found.values())
 
 
 def warn_of_leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> None:
     """Warn of each leaking feature, with the remedy."""
-    for column, source, correlation, queries, least in leaks(X, q):
+    for column, source, value, queries, least in leaks(X, q):
         name = f"{column} (counted from 0)" if names is None else quote(names[column])
-        what = f"orders the documents of a query as the label source {source!r} does"
+        what = f"orders the documents of a query as the label source {source!r} does, rank correlation"
         if least is not None:
             what = f"reveals which documents of a query have a label {source!r} of {least:g} or more"
+            what += ", area under the curve"
         warn(
-            f"feature {name} {what}, rank correlation {correlation:.3f} over {queries} queries. The model will learn "
-            "the labels from it: drop it, unless it is known before a document is ranked"
+            f"feature {name} {what} {value:.3f} over {queries} queries. The model will learn the labels from it: drop "
+            "it, unless it is known before a document is ranked"
         )
 
 
@@ -92,12 +104,22 @@ def _rows_that_differ(labels: NDArray[np.floating], q: Queries) -> NDArray[np.in
     return np.sort(np.concatenate(rows))
 
 
-def _correlations(features: Any, labels: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Of each column with the labels, shape (rows, 1); 0 for a column that is constant in every query."""
-    values = features if isinstance(features, np.ndarray) else features.toarray()
-    ranks, wanted = _centred_ranks(values, query), _centred_ranks(labels, query)
-    spread = np.sqrt((ranks * ranks).sum(axis=0) * (wanted * wanted).sum())
-    return np.divide((ranks * wanted).sum(axis=0), spread, out=np.zeros(spread.size), where=spread > 0)
+def _dense(features: Any) -> NDArray[Any]:
+    return features if isinstance(features, np.ndarray) else np.asarray(features.toarray())
+
+
+def _areas(
+    ranks: NDArray[np.float64], wanted: NDArray[np.bool_], query: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Of each column, the share of pairs of a wanted and another document of one query that it orders so, ties half.
+
+    The sum of the centred ranks of the wanted, times the length of the query, is half of the pairs that are right less
+    half of those that are wrong (Mann and Whitney).
+    """
+    _, of_row, sizes = np.unique(query, return_inverse=True, return_counts=True)
+    right_less_wrong = 2 * (ranks * sizes[of_row, None])[wanted].sum(axis=0)
+    n_wanted = np.bincount(of_row[wanted], minlength=sizes.size)
+    return np.asarray(0.5 + right_less_wrong / (2 * (n_wanted * (sizes - n_wanted)).sum()))
 
 
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:

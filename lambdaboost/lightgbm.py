@@ -24,7 +24,7 @@ from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import (
     OWN_PARAMS,
     Ranker,
@@ -46,7 +46,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     Parameters
     ----------
     objective : Objective or str
-        An objective or its text, such as ``"graded"``; or LightGBM's own ``"lambdarank"``, ``"rank_xendcg"``.
+        An objective or its text, such as ``"graded"``, by default `YetiLoss`; or LightGBM's own ``"lambdarank"``,
+        ``"rank_xendcg"``.
     query : str
         The column of a pandas, polars or pyarrow table that holds the query of each row.
     sources : list of str, or dict of str to str, optional
@@ -78,7 +79,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     def __init__(
         self,
         *,
-        objective: Objective | str = LambdaRank(),
+        objective: Objective | str = YetiLoss(),
         query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,

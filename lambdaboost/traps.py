@@ -15,12 +15,12 @@ import numpy as np
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import lightgbm, xgboost
 from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
+CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -228,9 +228,10 @@ def refuse_sums_over_all(objective: Any) -> None:
 
 
 def _only_native(case: Case) -> Found:
-    for name, remedy in case.engine.ONLY_NATIVE.items():
-        if case.params.get(name) not in (None, False):
-            yield {"name": name, "remedy": remedy.format(value=quote(case.params[name]).strip("'"))}
+    for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
+        value = case.params.get(name)
+        if value is not None and (agrees is None or case.engine.is_true(value) is not agrees):
+            yield {"name": name, "remedy": remedy.format(value=quote(value).strip("'"))}
 
 
 def _unknown(case: Case) -> Found:
@@ -249,16 +250,28 @@ def _small_leaves(case: Case) -> Found:
 
 
 def _sorted_rows(case: Case) -> Found:
-    if case.round or not case.objective.ranks_ties_by_row:
+    """By a source that the objective reads, in round 0, in which all scores tie."""
+    if not case.round and case.objective.ranks_ties_by_row:
+        yield from sorted_sources(case.objective.sources, case.q)
+
+
+def sorted_sources(sources: Iterable[str], q: Queries) -> Found:
+    """The sources by which the rows of every query descend, with the number of queries in which labels differ."""
+    if q.n_documents < SORTED_DOCUMENTS * q.n_queries:
         return
-    q = case.q
-    step = np.diff(q.labels[RELEVANCE])
-    step[q.offsets[1:-1] - 1] = 0  # from one query to the next
-    if (step > 0).any():
-        return
-    mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
-    if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
-        yield {"mixed": mixed}
+    for name in sources:
+        step = np.diff(np.nan_to_num(q.labels[name].astype(np.float64), nan=-1e300))
+        step[q.offsets[1:-1] - 1] = 0  # from one query to the next
+        mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
+        if mixed >= SORTED_QUERIES and not (step > 0).any():
+            yield {"name": name, "mixed": mixed}
+            return
+
+
+def warn_of_sorted_rows(measure: Any, q: Queries, where: str) -> None:
+    """Warn of a validation set in the order of a source that the measure reads."""
+    for found in sorted_sources(measure.sources, q):
+        warn(SORTED_VALIDATION.format(measure=measure, where=where, **found))
 
 
 def _without_pair(case: Case) -> Found:
@@ -276,6 +289,24 @@ def _mostly_missing(case: Case) -> Found:
             yield {"name": name}
 
 
+def _nested(case: Case) -> Found:
+    """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
+    if case.on_cluster:
+        return
+    parts = [case.objective]
+    for part in parts:  # which grows by the parts of those that are composed
+        parts += getattr(part, "parts", ())
+        for first in getattr(part, "within", ()):
+            for outer, inner in ((part.source, first), (first, part.source)):
+                wide, narrow = case.q.labels[outer], case.q.labels[inner]
+                known = ~(np.isnan(wide) | np.isnan(narrow))
+                has_inner = known & (narrow > 0)
+                share, count = (wide[known] > 0).mean() if known.any() else 1.0, np.count_nonzero(has_inner)
+                if (wide[has_inner] > 0).all() and share**count < CHANCE and not np.array_equal(wide, narrow):
+                    yield {"outer": outer, "inner": inner}
+                    break
+
+
 def _many_digits(case: Case) -> Found:
     for name in case.objective.sources:
         if np.fmax.reduce(case.q.labels[name]) > DIGITS:
@@ -291,6 +322,11 @@ def _unread_positions(case: Case) -> bool:
     )
 
 
+SORTED_VALIDATION = (
+    "row order: the rows of all {mixed} queries of {where} with more than one label are sorted by descending {name}. "
+    "Few trees leave many scores tied, and the order of rows then decides {measure!r}, which is highest after a round "
+    "or two: early stopping ends there; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+)
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
 
 SHARED = (
@@ -306,7 +342,7 @@ SHARED = (
     ),
     Trap(
         "row order", WARNED,
-        "row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In the "
+        "row order: the rows of all {mixed} queries with more than one label are sorted by descending {name}. In the "
         "first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the rows inside "
         "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
     ),
@@ -315,6 +351,12 @@ SHARED = (
         "labels that are mostly missing", WARNED,
         "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
         "missing label means 0, such as no click, give 0", _mostly_missing,
+    ),
+    Trap(
+        "one label contains the other", WARNED,
+        "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "
+        "summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is better than breaking ties",
+        _nested,
     ),
     Trap(
         "labels as float32", WARNED,

@@ -26,7 +26,7 @@ from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import (
     DEFAULT_MEASURE,
     OWN_PARAMS,
@@ -74,7 +74,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     def __init__(
         self,
         *,
-        objective: Objective | str = LambdaRank(),
+        objective: Objective | str = YetiLoss(),
         query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,

@@ -380,3 +380,58 @@ def measured(measure, queries):
     values = [_measured(measure, tuple(s), tuple(l)) for s, l in queries]
     values = [v for v in values if not math.isnan(v)]
     return sum(values) / len(values) if values else math.nan
+
+
+BITS_32, BITS_64, GOLDEN_32, GOLDEN_64 = 2**32 - 1, 2**64 - 1, 0x9E3779B1, 0x9E3779B97F4A7C15
+
+
+def _mix_64(x):
+    """The last step of splitmix64."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & BITS_64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & BITS_64
+    return x ^ (x >> 31)
+
+
+def gumbel_noise(scores, labels, seed, m, draw):
+    """The noise that lambdaboost gives the documents of a query in a draw of round m, from its counter."""
+    n, values = len(scores), sorted({l for l in labels if l == l}, reverse=True)
+    level = [values.index(l) if l == l else -1 for l in labels]
+    of_levels = sum(_mix_64((p * GOLDEN_64 + level[p] + 2) & BITS_64) for p in range(n))
+    gaps = 0
+    for p in range(1, n):
+        steps = int(min(max((scores[p] - scores[p - 1]) * 2.0**20, -(2.0**30)), 2.0**30) + 0.5)
+        x = (steps + p * GOLDEN_32) & BITS_32
+        x = (x ^ (x >> 16)) * 0x21F0AAAD & BITS_32
+        gaps += x ^ (x >> 15)
+    of_round = int(np.random.SeedSequence((seed, m)).generate_state(1, np.uint64)[0])
+    of_query = _mix_64(_mix_64((of_levels + n) & BITS_64) ^ ((gaps & BITS_32) * GOLDEN_64 & BITS_64))
+    key = _mix_64((of_query + of_round + draw * GOLDEN_64) & BITS_64)
+    noise = []
+    for p in range(n):
+        x = (p * GOLDEN_32 + key) & BITS_32
+        x = (x ^ (x >> 16)) * 0x21F0AAAD & BITS_32
+        x = (x ^ (x >> 15)) + (key >> 32) & BITS_32
+        x = (x ^ (x >> 15)) * 0xD35A2D97 & BITS_32
+        u = ((x ^ (x >> 15)) // 512 + 0.5) / 2**23
+        noise.append(-math.log(-math.log(u)))
+    return noise
+
+
+def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
+    """λ and μ with weights by noisy rankings, the swaps of each ranking one by one or by mean discounts."""
+    scores, labels = [float(s) for s in scores], [float(l) for l in labels]
+    noise = [gumbel_noise(scores, labels, seed, m, draw) for draw in range(draws)]
+    noisy = [[s + beta * g for s, g in zip(scores, of_draw, strict=True)] for of_draw in noise]
+    of_dcg = isinstance(measure, NDCG | CNDCG)
+    by_rank = [[-float(r) for r in ranks(of_draw)] for of_draw in noisy]
+    if of_dcg:
+        gains = [naive_measures.gain(measure, l) for l in labels]
+        ideal = ideal_dcg([0.0 if g != g else g for g in gains], measure.k)
+        mean = np.mean([[discount(-r, measure.k) for r in of_draw] for of_draw in by_rank], axis=0)
+
+    def weight(i, j):
+        if of_dcg:
+            return (gains[i] - gains[j]) * abs(mean[i] - mean[j]) / ideal if ideal > 0 else 0.0
+        return np.mean([swap(measure, of_draw, labels, i, j) for of_draw in by_rank])
+
+    return pair_rule(scores, graded_pairs(labels), weight, logistic, up)

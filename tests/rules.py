@@ -29,7 +29,6 @@ from lambdaboost.objectives import (
     Constrained,
     Exponential,
     GradientStep,
-    GumbelRanks,
     InversePropensity,
     LambdaLoss,
     LambdaRank,
@@ -41,6 +40,7 @@ from lambdaboost.objectives import (
     Scaled,
     Scorecard,
     SigmoidLocal,
+    YetiLoss,
     graded,
     iteration_dependent,
 )
@@ -100,7 +100,7 @@ READ_THE_ROUND = (
     "Exponential(",
     "Constrained(",
     "XENDCG(",
-    "GumbelRanks(",
+    "YetiLoss(",
 )
 
 
@@ -265,8 +265,9 @@ RULES = [
         ),
     ),
     Rule(
-        GumbelRanks(InversePropensity(LambdaRank(NDCG(k=3)), CURVE), beta=0.0),
-        lambda s, y, m: naive.lambdarank(s, y["relevance"], 3, up=_up(y)),
+        InversePropensity(YetiLoss(NDCG(k=3)), CURVE),
+        lambda s, y, m: naive.yetiloss(s, y["relevance"], m, NDCG(k=3), up=_up(y)),
+        skips=("permute",),
     ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
     Rule(
@@ -290,7 +291,18 @@ RULES = [
         ),
         _scorecard,
     ),
-    Rule(GumbelRanks(LambdaRank(NDCG(k=3)), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
+    *(
+        Rule(
+            YetiLoss(of), lambda s, y, m, of=of: naive.yetiloss(s, y["relevance"], m, of), skips=("permute",)
+        )
+        for of in (NDCG(), NDCG(k=3), MAP(), MRR(k=4), Precision(k=3))
+    ),
+    Rule(
+        YetiLoss(CNDCG(k=5), beta=0.7, draws=3, seed=5),
+        lambda s, y, m: naive.yetiloss(s, y["clicks"], m, CNDCG(k=5), 0.7, 3, 5),
+        skips=("permute",),
+    ),
+    Rule(YetiLoss(NDCG(k=3), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
     Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"])),
     Rule(
         GradientStep(RankNet(), normalize="none"),

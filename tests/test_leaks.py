@@ -23,7 +23,7 @@ def with_leak(values):
 
 
 def found(X, q=Q):
-    return [(leak.column, leak.source, round(leak.correlation)) for leak in leaks(X, q)]
+    return [(leak.column, leak.source, round(leak.value)) for leak in leaks(X, q)]
 
 
 def test_a_feature_in_the_order_of_a_source_is_found_whatever_its_scale_and_sign():
@@ -46,7 +46,7 @@ def test_the_correlation_is_spearmans_within_queries():
     noisy = grades + np.where(rng.random(200) < 0.1, 1, 0)
     (leak,) = leaks(noisy[:, None], Queries(grades, [10] * 20))
     each = [spearmanr(a, b)[0] for a, b in zip(np.split(noisy, 20), np.split(grades, 20), strict=True)]
-    assert leak.correlation == pytest.approx(np.mean(each), abs=0.01) and leak.correlation < 0.999
+    assert leak.value == pytest.approx(np.mean(each), abs=0.01) and leak.value < 0.999
 
 
 def test_few_queries_may_agree_by_chance():
@@ -127,12 +127,38 @@ def test_what_tells_the_bookings_is_found_under_grades_of_clicks_and_bookings(se
     # Where only bookings are labels, most clicks tell them too.
     (leak,) = leaks(np.c_[clicked, price], Queries(booked, [26] * 400))
     assert leak.column == 0
+    wanted = booked > 0
+    pairs = [
+        (clicked[26 * at : 26 * at + 26][one][:, None] - clicked[26 * at : 26 * at + 26][~one]).ravel()
+        for at, one in enumerate(wanted.reshape(400, 26))
+    ]
+    pairs = np.concatenate(pairs)
+    assert leak.value == pytest.approx((pairs > 0).mean() + 0.5 * (pairs == 0).mean(), abs=0.01)
     with pytest.warns(UserWarning, match="reveals which documents .* 'relevance' of 5 or more") as warned:
         RANKERS["lightgbm"].fit(frame, q.relevance, group=q.sizes)
     assert len([one for one in warned if "reveals which documents" in str(one.message)]) == 2
 
 
+@pytest.mark.parametrize("others", [1, 2])
+def test_a_click_is_found_where_bookings_are_clicks(others):
+    """Every booked document was clicked, and so were one or two others of 25: its rank correlation is .7 to .8."""
+    rng = np.random.default_rng(others)
+    booked, clicked = np.zeros((2, 200, 25))
+    booked[:, 0] = clicked[:, : 1 + others] = 1
+    rows = np.argsort(rng.random((200, 25)), axis=1)
+    booked, clicked = (np.take_along_axis(one, rows, axis=1).ravel() for one in (booked, clicked))
+    q = Queries(booked, [25] * 200)
+    features = np.c_[rng.random(booked.size), clicked, booked + rng.normal(size=booked.size)]
+    (leak,) = leaks(features, q)
+    assert (leak.column, leak.least) == (1, 1) and leak.value == pytest.approx(1 - others / 24 / 2, abs=1e-3)
+    for ranker in RANKERS.values():
+        with pytest.warns(
+            UserWarning, match=r"feature 1 .* 'relevance' of 1 or more, area under the curve 0\.9"
+        ):
+            ranker.fit(features, booked, group=q.sizes)
+
+
 def test_errors_are_not_hidden(monkeypatch):
-    monkeypatch.setattr("lambdaboost.leaks._correlations", lambda *_: 1 / 0)
+    monkeypatch.setattr("lambdaboost.leaks._centred_ranks", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         RANKERS["lightgbm"].fit(LEAK, Q.relevance, group=Q.sizes)

@@ -18,7 +18,6 @@ from lambdaboost import (
     Constrained,
     Exponential,
     GradientStep,
-    GumbelRanks,
     InversePropensity,
     LambdaLoss,
     LambdaRank,
@@ -32,6 +31,7 @@ from lambdaboost import (
     Scaled,
     Scorecard,
     SigmoidLocal,
+    YetiLoss,
     graded,
 )
 from lambdaboost.objectives import parse
@@ -77,8 +77,9 @@ REFERENCE = {"reference": (0.5,)}
         (r"weights is \(0, 0.0\): .* above 0", lambda: Scaled((0, 0.0))),
         # Wrappers.
         ("normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
-        (r"objective is RankNet\(\), expected one whose pair weights depend", lambda: GumbelRanks(RankNet())),
-        ("with any measure except PairAccuracy", lambda: GumbelRanks(LambdaRank(PairAccuracy()))),
+        ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
+        ("beta is -1: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
+        ("draws is 0: give a whole number ≥ 1", lambda: YetiLoss(draws=0)),
         (r"ListNet\(\), whose pairs cannot be weighted", lambda: InversePropensity(ListNet(), CURVE)),
         ("weight the parts of a combination", lambda: InversePropensity(Blend(*TWO, 0.5), CURVE)),
         (r"expected Propensities\(\[1, 0.5, …\]\)", lambda: InversePropensity(LambdaRank(), [1, 0.5])),

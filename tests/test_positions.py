@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xgboost as xgb
 
-from lambdaboost import NDCG, Blend, GradientStep, GumbelRanks, LambdaRank, Queries, Scorecard, query_folds
+from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, Queries, Scorecard, YetiLoss, query_folds
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.objectives.objective import Objective
 
@@ -188,7 +188,7 @@ def test_an_objective_reads_positions_in_training(engine):
 def test_containers_read_what_their_parts_read():
     both, kept = (
         Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
-        (LambdaRank(), GumbelRanks(LambdaRank())),
+        (LambdaRank(), YetiLoss()),
     )
     for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
         assert objective.reads_positions

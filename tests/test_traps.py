@@ -16,7 +16,18 @@ from sklearn.model_selection import GroupKFold
 
 import lambdaboost.lightgbm as ours_lgb
 import lambdaboost.xgboost as ours_xgb
-from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, RankNet, attach, query_folds, traps
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    GradientStep,
+    LambdaRank,
+    RankNet,
+    attach,
+    graded,
+    query_folds,
+    traps,
+)
 from lambdaboost.datasets import web_search_log
 from lambdaboost.engine_data import queries_of
 
@@ -272,14 +283,24 @@ def test_approx():
         (lightgbm, "lambdarank_norm", "'lambdarank'"),
         (lightgbm, "sigmoid", "sigma=1)"),
         (xgboost, "lambdarank_num_pair_per_sample", "NDCG(k=1)"),
+        (xgboost, "lambdarank_normalization", "'rank:ndcg'"),
         (xgboost, "ndcg_exp_gain", "gain='linear'"),
     ],
 )
 def test_parameters_of_the_native_objective(train, name, remedy):
-    (said,) = caught(lambda: train({name: True if "norm" in name else 1}))
+    """Switches are said where they ask for other than lambdaboost does."""
+    value = {"ndcg_exp_gain": False}.get(name, True if "norm" in name else 1)
+    (said,) = caught(lambda: train({name: value}))
     assert said.startswith(f"{name}: only the engine's own objective") and remedy in said
     native = {lightgbm: "lambdarank", xgboost: "rank:ndcg"}[train]
-    assert caught(lambda: train({name: True if "norm" in name else 1}, objective=native)) == []
+    assert caught(lambda: train({name: value}, objective=native)) == []
+    if isinstance(value, bool):
+        assert caught(lambda: train({name: not value})) == []
+
+
+def test_a_parameter_that_is_none_of_lightgbm_4_is_said_once():
+    (said,) = caught(lambda: lightgbm({"max_position": 5}))
+    assert said.startswith("params has 'max_position', which LightGBM does not know: ")
 
 
 # Gradients and objectives.
@@ -329,6 +350,26 @@ def test_labels_of_many_digits(train):
     assert caught(lambda: train(data=attach(stock() if train is lightgbm else matrix(), stamp=stamp))) == []
 
 
+@BOTH
+def test_labels_that_contain_each_other(train):
+    """Bookings are clicks, whichever comes first; what contains them by chance, or hardly ever, is not meant."""
+    rng = np.random.default_rng(0)
+    clicks = (rng.random(len(X)) < 0.4) * 1.0
+    bookings = clicks * (rng.random(len(X)) < 0.3)
+    for first, second, words in (
+        (bookings, clicks, "every document with relevance above 0 has clicks above 0"),
+        (clicks, bookings, "every document with clicks above 0 has relevance above 0"),
+    ):
+        data = stock(label=first) if train is lightgbm else matrix(label=first)
+        with pytest.warns(UserWarning, match=f"{words}.*a summed grade"):
+            train(data=attach(data, clicks=second), objective=graded(0.3))
+    other = np.where(
+        np.arange(len(X)) == np.flatnonzero(bookings)[0], 0.0, clicks
+    )  # one booking without a click
+    data = stock(label=bookings) if train is lightgbm else matrix(label=bookings)
+    assert caught(lambda: train(data=attach(data, clicks=other), objective=graded(0.3))) == []
+
+
 def test_labels_that_are_missing():
     grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
     assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
@@ -376,13 +417,25 @@ def test_row_order(train):
 
     rows = by_grade()
     assert NDCG(3, empty=1.0).mean(np.zeros(len(X)), Q.reordered(rows)) == 1
-    words = r"row order: the rows of all \d+ queries .* sorted by descending grade.*shuffled_rows"
+    words = r"row order: the rows of all \d+ queries .* sorted by descending relevance.*shuffled_rows"
     with pytest.warns(UserWarning, match=words) as seen:
         train(data=data(rows), objective=LambdaRank())
     assert len(seen) == 1
     for other in (by_grade(descending=False), rows[Q.shuffled_rows(0)], np.arange(len(X))):
         assert caught(lambda other=other: train(data=data(other))) == []
     assert caught(lambda: train(data=data(rows), objective=RankNet())) == []
+    # By clicks under an objective of clicks, which grades do not show.
+    clicks = np.linspace(0, 1, len(X))[np.random.default_rng(0).permutation(len(X))]
+    by_clicks = np.lexsort((-clicks, Q.query_of_row))
+    clicked = attach(data(by_clicks), clicks=clicks[by_clicks])
+    with pytest.warns(
+        UserWarning, match=r"row order: the rows of all \d+ queries .* sorted by descending clicks"
+    ):
+        train(data=clicked, objective=LambdaRank(CNDCG()))
+    assert (
+        caught(lambda: train(data=attach(data(by_clicks), clicks=clicks[by_clicks]), objective=LambdaRank()))
+        == []
+    )
     more = {"init_model" if train is lightgbm else "xgb_model": train()}
     assert caught(lambda: train(data=data(rows), objective=LambdaRank(), **more)) == []
 

@@ -40,7 +40,7 @@ def train(
     out: Annotated[Path, Option(metavar="MODEL", help="Model file to write, with MODEL.json next to it.")],
     valid: Annotated[Path | None, opt.existing("Validation file, evaluated after every round.")] = None,
     test: Annotated[Path | None, opt.existing("Test file, evaluated at the end.")] = None,
-    objective: Annotated[Any, OBJECTIVE] = "LambdaRank()",
+    objective: Annotated[Any, OBJECTIVE] = "YetiLoss()",
     engine: opt.EngineOption = opt.ENGINE,
     rounds: Annotated[int, Option(min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[int | None, Option(metavar="N", min=1, help=STOPPING)] = None,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.queries import Queries
+from lambdaboost.engines.matching import Categories
 
 # Called after every round with the measure of the validation data, None without; True ends the training.
 OnRound = Callable[[float | None], bool | None]
@@ -59,11 +60,14 @@ class Training(Protocol):
     NATIVE_OBJECTIVES: tuple[str, ...]  # the engine's own ranking objectives, the default first
     MIN_LEAF_SIZE: str  # the parameter with the smallest leaf, in documents or in hessians
     DEFAULTS: dict[str, float]  # of the parameters that limit the size of leaves
-    ONLY_NATIVE: dict[
-        str, str
-    ]  # parameters that only its own ranking objective reads, with what to give instead
+    # Parameters that only its own ranking objective reads: the value with which that does what lambdaboost does, None
+    # without one, and what to give instead.
+    ONLY_NATIVE: dict[str, tuple[bool | None, str]]
 
     # Parameters.
+
+    def is_true(self, value: Any) -> bool:
+        """Whether the engine reads a parameter as true."""
 
     def parameter_names(self) -> frozenset[str]:
         """All names of parameters, with their aliases."""
@@ -175,6 +179,14 @@ class Model(Protocol):
 
     def trees(self, booster: Any) -> Trees:
         """The trees as `Split` and `Leaf`; a ValueError for a model that is no sum of such trees."""
+
+    def merged(
+        self, boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]
+    ) -> Any:
+        """The booster whose raw score is the weighted sum of those of `boosters`, each up to its best round.
+
+        `categories` are those of each booster, by its own names; a ValueError for boosters whose sum is no model.
+        """
 
 
 class Engine(Training, Model, Protocol):

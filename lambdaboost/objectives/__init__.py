@@ -18,7 +18,6 @@ from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
 from lambdaboost.objectives.constrained import Constrained as Constrained
 from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
-from lambdaboost.objectives.gumbel_ranks import GumbelRanks as GumbelRanks
 from lambdaboost.objectives.inverse_propensity import InversePropensity as InversePropensity
 from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
@@ -41,6 +40,7 @@ from lambdaboost.objectives.schedules import (
 from lambdaboost.objectives.scorecard import Scorecard as Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
+from lambdaboost.objectives.yetiloss import YetiLoss as YetiLoss
 
 OTHERS = ("OBJECTIVES", "Objective", "Scaled", "parse")
 # No plain assignment: type checkers, which cannot compute it, would take it for an empty list.

@@ -15,11 +15,11 @@ from lambdaboost.objectives import (
     XENDCG,
     Blend,
     GradientStep,
-    GumbelRanks,
     LambdaLoss,
     LambdaRank,
     ListNet,
     Scorecard,
+    YetiLoss,
     graded,
 )
 from lambdaboost.objectives.objective import check_objective
@@ -137,7 +137,7 @@ def standard_candidates(
     rules = [ListNet(), rule, *(LambdaRank(replace(m, empty=0.0)) for m in others)]
     # LightGBM's own XE-NDCG grows the same trees.
     rules += [LambdaLoss(ndcg)] if engine == "lightgbm" else [LambdaLoss(ndcg), XENDCG(ndcg)]
-    table += [Candidate(one, engine) for one in (*rules, GradientStep(GumbelRanks(rule)))]
+    table += [Candidate(one, engine) for one in (*rules, YetiLoss(ndcg))]
     table += [Candidate(rule, other, f"{rule!r} on {ENGINES[other].TITLE}") for other in engines[1:]]
     for source in sources:
         table.append(Candidate(graded(source=source, metric=ndcg), engine, f"graded(source={source!r})"))

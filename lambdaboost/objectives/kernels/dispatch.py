@@ -1,8 +1,9 @@
-"""Which of four kernels sums the pairs of each query, decided before any of them runs.
+"""Which of five kernels sums the pairs of each query, decided before any of them runs.
 
 kernel  queries                                                    loop
 lanes   up to 40 documents                                         64 lists side by side (`lanes`)
 tree    many pairs, few levels, a swap that is a sum of terms      runs of documents interact (`tree`)
+sweep   the same, of weights by the mean discount of a document   documents by that, at fixed points (`sweep`)
 tiles   all others                                                 one list after the other (`query`)
 plain   scores too far apart for one float32, even when a lone     the same in float64, one exponential per pair
         highest or lowest one is clipped
@@ -18,10 +19,10 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, by_levels
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, by_document, by_levels
 from lambdaboost.objectives.kernels.tree import is_tree_faster
 
-BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
+BY_LANES, BY_TILES, BY_TREE, BY_SWEEP, BY_PLAIN_LOOP = range(5)
 Kernels = NDArray[np.int8]  # one of these for each query
 Floats = NDArray[np.float64]
 NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, negligible
@@ -34,7 +35,7 @@ def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
         kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
         if not by_levels(weights.swap):
             kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
-        kernels[is_tree_faster(q, levels, weights)] = BY_TREE
+        kernels[is_tree_faster(q, levels, weights)] = BY_SWEEP if by_document(weights.swap) else BY_TREE
         return kernels, levels
 
     key = ("kernels", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))

@@ -32,6 +32,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
     Ranked,
+    by_document,
     factor_of,
     gain_delta,
     has_h,
@@ -203,10 +204,23 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
             slots[i * SLOT + LANES * H + lane] = work.h[r]
 
 
-# D and h of each slot: tables where a rank has the same in every list.
-terms_to_slots = by_type(
-    lambda swap: _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
-)
+def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
+    for lane in range(LANES):
+        q = batch.query[lane]
+        if q >= 0:
+            of_query = swap.mean[offsets[q] : offsets[q + 1]]
+            for i in range(of_query.size):
+                slots[i * SLOT + LANES * D + lane] = of_query[batch.position[i, lane]]
+
+
+def _terms_to_slots(swap):
+    """Fill D and h of each slot: from tables where a rank, or a document, has the same whatever the order."""
+    if getattr(swap, "by_document", False):
+        return _document_terms_to_slots
+    return _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
+
+
+terms_to_slots = by_type(_terms_to_slots)
 
 
 @inlined
@@ -272,7 +286,7 @@ def _write(batch, offsets, rank, slots, results):
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same memory."""
-    batches, levels, scores, offsets, weights = lists
+    batches, levels, scores, ranked_by, offsets, weights = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
     for b in range(first, last):
@@ -282,8 +296,12 @@ def sum_by_lanes(first, last, lists, formula, work, results):
             batches.reach[rows],
         )  # fmt: skip
         n = batch.position.shape[0]
+        if ranked_by.size:
+            to_lanes(batch.query, n, ranked_by, offsets, NO_DOCUMENT, work.s)
+            count_ranks(n, work.s, work.rank)
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
-        count_ranks(n, work.s, work.rank)
+        if not ranked_by.size and (results.order.size or not by_document(formula.swap)):
+            count_ranks(n, work.s, work.rank)
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
@@ -294,6 +312,7 @@ def sum_by_lanes(first, last, lists, formula, work, results):
 
 def gradient_by_lanes(
     scores: NDArray[np.float64],
+    ranked_by: NDArray[np.float64],
     batches: Batches,
     levels: Levels,
     gain: NDArray[np.float32],
@@ -301,10 +320,13 @@ def gradient_by_lanes(
     loss: Loss,
     results: Results,
 ) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart."""
+    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart.
+
+    Ranks are those by `ranked_by`, or where it has no length by the scores.
+    """
     formula = PairFormula(weights.swap, weights.factors, *loss)
     gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
-    lists = batches, (levels.first, gain), scores, levels.offsets, weights
+    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, allocate(), results)

@@ -26,6 +26,14 @@ class Pairs(NamedTuple):
     weights: PairWeights
 
 
+class RankNoise(NamedTuple):
+    """The rankings that weight pairs: drawn by scores plus beta times Gumbel noise (`noise`)."""
+
+    beta: float
+    draws: int
+    seed: int
+
+
 @dataclass(frozen=True)
 class PairRule:
     """λ and μ summed over pairs of documents that differ in `source` and tie in every source of `within`.
@@ -42,6 +50,9 @@ class PairRule:
     logistic: float = 1.0
     local: float = 0.0
     factors: PairFactors | None = None  # of the better document, which multiply the weight of a pair
+    noise: RankNoise | None = (
+        None  # a pair is weighted by the mean over noisy rankings; None: by that of the scores
+    )
 
     def __post_init__(self) -> None:
         # A level has the gain of any of its documents, so all must have the same.

@@ -11,8 +11,9 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. It says wha
 
 Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
 ``has_h=True`` if `rank_delta` reads h, ``fixed_by_rank=True`` if d and h of a rank are the same in all queries,
-``by_levels=True`` if d depends on the pair of levels, and ``n_terms``, how many values D a rank has in the tree:
-0, 1 (d), 2 (d and h), -1 for one per level, None if there is no `tree_terms`.
+``by_levels=True`` if d depends on the pair of levels, ``by_document=True`` if d is a document's whatever its rank, and
+``n_terms``, how many values D a rank has in the tree: 0, 1 (d), 2 (d and h), -1 for one per level, None if there is no
+`tree_terms`.
 
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """
@@ -118,6 +119,7 @@ tree_terms = by_type(lambda swap: swap.tree_terms)
 by_gain = known_by_type(lambda swap: getattr(swap, "by_gain", True))
 has_h = known_by_type(lambda swap: getattr(swap, "has_h", False))
 by_levels = known_by_type(lambda swap: getattr(swap, "by_levels", False))
+by_document = known_by_type(lambda swap: getattr(swap, "by_document", False))
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
@@ -171,3 +173,25 @@ class Dcg(NamedTuple):
     def tree_terms(swap, upper, lower, h, w):
         """D is d, which falls from rank to rank."""
         w[1] = 1
+
+
+@traits(by_document=True, n_terms=1)
+class MeanDcg(NamedTuple):
+    """A pair weighs |G_i − G_j| · |m_i − m_j|, m the mean discount of a document over rankings (`noise`)."""
+
+    mean: NDArray[np.float32]  # (n_documents,)
+
+    @staticmethod
+    def rank_terms(swap, query, d, h):
+        """Mean discounts as d, in the order given, in which those that are 0 may come last; no h."""
+        n = d.size
+        for rank in range(n):
+            d[rank] = swap.mean[query.first + query.by_rank[rank]]
+        while n > 0 and d[n - 1] == 0:
+            n -= 1
+        return n
+
+    @staticmethod
+    def rank_delta(swap, i, j):
+        """How far d of two documents differ."""
+        return abs(i.d - j.d)

@@ -53,15 +53,14 @@ PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
-    """All queries: levels and weights, scores, the documents by score and by the ranking whose swaps weight pairs."""
+    """All queries: levels and weights, scores, and the documents by the ranking whose swaps weight pairs."""
 
     wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
     levels: Levels
     weights: PairWeights
     gain: NDArray[np.float32]  # (n_levels,)
     scores: Floats
-    by_score: NDArray[np.int32]  # (n_documents,) counted within the query
-    by_rank: NDArray[np.int32]  # the same, where that ranking is the one by score
+    by_rank: NDArray[np.int32]  # (n_documents,) counted within the query
 
 
 class TileWork(NamedTuple):
@@ -150,7 +149,9 @@ def _fill_levels(q, sigmoid, lists, work):
     start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
     e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
     a, b, base, end = levels.offsets[q], levels.offsets[q + 1], levels.first[q], levels.first[q + 1]
-    best, worst = lists.scores[a + lists.by_score[a]], lists.scores[a + lists.by_score[b - 1]]
+    best = worst = lists.scores[a]
+    for i in range(a, b):
+        best, worst = max(best, lists.scores[i]), min(worst, lists.scores[i])
     for part in range(2):
         for level in range(end - base):
             here = lists.gain[base + level]

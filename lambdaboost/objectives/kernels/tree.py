@@ -448,7 +448,7 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             here, own = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
             n, m, gain = here.stop - here.start, int(levels.size[own].sum()), lists.gain[own]
             ranked = Ranked(
-                here.start, lists.by_score[here], weights.gains[here], weights.discounts, weights.cutoff
+                here.start, lists.by_rank[here], weights.gains[here], weights.discounts, weights.cutoff
             )
             memory = _allocate(n, m, gain, 1 + (gain.size if n_terms < 0 else n_terms))
             out[:, here] = 0

@@ -1,0 +1,287 @@
+"""Rankings drawn at random: by scores with Gumbel noise that a counter gives, and the mean discount of each document.
+
+The noise of a document is a function of six numbers:
+
+    seed, round, draw         of the objective and the training
+    levels, gaps              of its query: which document is on which level (`levels`), and how far each score lies
+                              from the one before
+    position                  its own within the query
+
+So it is the same for any threads and blocks of queries, for any order of the queries and for any subset of them, for
+which a query's number would not do. Queries that agree in all of this have the same noise, as all have that agree in
+their levels where every score ties, before the first tree. A constant added to all scores changes nothing: gaps are
+counted in steps of 2⁻²⁰, their rounding errors are far smaller.
+
+A key of 64 bits is made of all but the position; its two halves and the position are mixed to 32 bits, of which 23 make
+u, uniform on (0, 1), and G = −log(−log u) is standard Gumbel noise. The order of s + βG is a draw from the model of
+Plackett and Luce: documents are chosen one after the other, each with a probability in proportion to e^{s/β}.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
+from lambdaboost.objectives.kernels.levels import Levels
+
+Floats = NDArray[np.float64]
+
+NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
+LOWEST = np.float64(
+    -1e30
+)  # documents that lie farther below the best of their query are ranked as if they lay here
+STEPS = 2.0**20  # of a gap, a unit of the score
+WIDEST_GAP = 2.0**30  # in steps
+
+# Odd numbers whose bits look random, and the two mixers that they come from: splitmix64 and lowbias32.
+GOLDEN_64, FIRST_64, SECOND_64 = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+GOLDEN_32, FIRST_32, SECOND_32 = map(np.uint32, (0x9E3779B1, 0x21F0AAAD, 0xD35A2D97))
+
+# log(1 + f) = f · Σ LOG_k f^k on [√½ − 1, √2 − 1], by Chebyshev interpolation: its relative error is below 2e-6.
+LOG = tuple(
+    map(np.float32, (1.0000011, -0.50000876, 0.33313563, -0.24920337, 0.20525444, -0.1857384, 0.116578065))
+)
+LOG_0, LOG_1, LOG_2, LOG_3, LOG_4, LOG_5, LOG_6 = LOG
+LN_2 = np.float32(np.log(2))
+SQRT_HALF_BITS = np.int32(0x3F3504F3)  # √½ as a float32
+HALF, STEP_OF_U = np.float32(0.5), np.float32(2.0**-23)
+
+
+@inlined_strict_fp
+def _log(x):
+    """The natural logarithm of a positive float32: x = 2^k (1 + f) with √½ ≤ 1 + f < √2."""
+    bits = np.float32(x).view(np.int32)
+    k = np.int32(bits - SQRT_HALF_BITS) >> np.int32(23)
+    f = np.int32(bits - np.int32(k << np.int32(23))).view(np.float32) - np.float32(1)
+    series = LOG_0 + f * (LOG_1 + f * (LOG_2 + f * (LOG_3 + f * (LOG_4 + f * (LOG_5 + f * LOG_6)))))
+    return np.float32(k) * LN_2 + f * series
+
+
+@inlined_strict_fp
+def gumbel(position, low, high):
+    """G of a document of a query whose key has these halves, uint32."""
+    x = np.uint32(np.uint32(np.uint32(position) * GOLDEN_32) + low)
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * FIRST_32)
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(15))) + high)
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(15))) * SECOND_32)
+    x = np.uint32(x ^ np.uint32(x >> np.uint32(15)))
+    u = (np.float32(np.int32(x >> np.uint32(9))) + HALF) * STEP_OF_U
+    return -_log(-_log(u))
+
+
+@inlined
+def _mix_64(x):
+    """Splitmix64's last step: every bit of the result depends on every bit of x."""
+    x = np.uint64(np.uint64(x ^ np.uint64(x >> np.uint64(30))) * FIRST_64)
+    x = np.uint64(np.uint64(x ^ np.uint64(x >> np.uint64(27))) * SECOND_64)
+    return np.uint64(x ^ np.uint64(x >> np.uint64(31)))
+
+
+@inlined_strict_fp
+def _of_gap(position, before, score):
+    """What the gap between a score and the one before adds to its query's sum of gaps, uint32."""
+    steps = min(max((score - before) * STEPS, -WIDEST_GAP), WIDEST_GAP)
+    x = np.uint32(np.uint32(np.int32(steps + 0.5)) + np.uint32(np.uint32(position) * GOLDEN_32))
+    x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(16))) * FIRST_32)
+    return np.uint32(x ^ np.uint32(x >> np.uint32(15)))
+
+
+@inlined
+def _key(noise, q, gaps, draw):
+    """The key of a query in a draw, uint64."""
+    of_query = _mix_64(np.uint64(noise.of_levels[q] ^ np.uint64(np.uint64(gaps) * GOLDEN_64)))
+    return _mix_64(np.uint64(of_query + noise.of_round + np.uint64(np.uint64(draw) * GOLDEN_64)))
+
+
+@inlined_strict_fp
+def _noisy(score, best, beta, g):
+    """A score with noise, float32, counted from the best of its query."""
+    return np.float32(max(score - best, LOWEST)) + beta * g
+
+
+class Noise(NamedTuple):
+    """What the noise of a round depends on, besides scores and positions."""
+
+    of_levels: NDArray[np.uint64]  # (n_queries,) a digest of the levels of the query's documents
+    of_round: np.uint64  # a digest of the seed and the round
+    beta: np.float32
+
+
+def digest_levels(q: Queries, levels: Levels) -> NDArray[np.uint64]:
+    """A number for each query, the same for those whose documents have the same levels in the same order."""
+
+    def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        x = (x ^ (x >> np.uint64(30))) * FIRST_64
+        x = (x ^ (x >> np.uint64(27))) * SECOND_64
+        return x ^ (x >> np.uint64(31))
+
+    digests = np.empty(q.n_queries, np.uint64)
+    for first, last, part in q.parts():
+        rows = slice(q.offsets[first], q.offsets[last])
+        position = np.arange(part.n_documents) - np.repeat(part.offsets[:-1], part.sizes)
+        level = levels.of_document[rows].astype(np.int64) + 2
+        of_document = mix(position.astype(np.uint64) * GOLDEN_64 + level.astype(np.uint64))
+        digests[first:last] = mix(
+            np.add.reduceat(of_document, part.offsets[:-1]) + part.sizes.astype(np.uint64)
+        )
+    return digests
+
+
+def digest_round(seed: int, iteration: int) -> np.uint64:
+    """A number for a seed and a round."""
+    digest: np.uint64 = np.random.SeedSequence((seed, iteration)).generate_state(1, np.uint64)[0]
+    return digest
+
+
+# Rankings of lists one after the other.
+
+
+@inlined
+def _add_noise(noise, q, draw, scores, noisy):
+    """Write the scores of one query with noise, float32 figures in float64."""
+    n, best, gaps = scores.size, scores[0], np.uint32(0)
+    for p in range(n):
+        best = max(best, scores[p])
+    for p in range(1, n):
+        gaps = np.uint32(gaps + _of_gap(p, scores[p - 1], scores[p]))
+    key = _key(noise, q, gaps, draw)
+    low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
+    for p in range(n):
+        noisy[p] = _noisy(scores[p], best, noise.beta, gumbel(p, low, high))
+
+
+@kernel
+def add_noise(first, last, offsets, noise, draw, scores, noisy):
+    """Write the scores of queries first:last with the noise of a draw, (n_documents,) float64."""
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        _add_noise(noise, q, draw, scores[a:b], noisy[a:b])
+
+
+@kernel
+def _mean_discounts(first, last, offsets, skipped, noise, draws, scores, discounts, mean, order):
+    """Write mean discounts and the order of the documents of queries first:last that are not skipped."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    noisy, scratch = np.empty(longest), (
+        np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32),
+    )  # fmt: skip
+    for q in range(first, last):
+        if skipped[q]:
+            continue
+        a, b = offsets[q], offsets[q + 1]
+        n, m, by_rank = b - a, mean[a:b], order[a:b]
+        m[:] = 0
+        for draw in range(draws):
+            _add_noise(noise, q, draw, scores[a:b], noisy)
+            order_documents(noisy[:n], by_rank, scratch)
+            for r in range(n):
+                m[by_rank[r]] += discounts[r]
+        # Documents that a draw brought above the cutoff, then all others.
+        counted = 0
+        for p in range(n):
+            m[p] /= draws
+            by_rank[counted] = p
+            counted += m[p] > 0
+        for p in range(n):
+            if m[p] == 0:
+                by_rank[counted] = p
+                counted += 1
+
+
+# Rankings of short lists, one in each vector lane.
+
+
+@kernel
+def _mean_discounts_in_lanes(first, last, documents, batches, offsets, noise, draws, scores, discounts, mean):
+    """Write mean discounts of the documents of batches first:last (`lanes`)."""
+    rows_of_batch, query_of_lane = batches
+    s, noisy = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
+    m, rank = np.empty(LONGEST_COUNTED * LANES, np.float32), np.empty(LONGEST_COUNTED * LANES, np.int32)
+    best, gaps = np.empty(LANES), np.empty(LANES, np.uint32)
+    low, high = np.empty(LANES, np.uint32), np.empty(LANES, np.uint32)
+    for b in range(first, last):
+        n, query = rows_of_batch[b + 1] - rows_of_batch[b], query_of_lane[b]
+        to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
+
+        # The best score and the gaps of each list.
+        for lane in range(LANES):
+            best[lane], gaps[lane] = s[lane], 0
+        for p in range(1, n):
+            before, row = s[(p - 1) * LANES : p * LANES], s[p * LANES : (p + 1) * LANES]
+            for lane in range(LANES):
+                best[lane] = max(best[lane], row[lane])
+                of_gap = _of_gap(p, before[lane], row[lane])
+                gaps[lane] += of_gap if row[lane] > NO_DOCUMENT else np.uint32(0)
+
+        # The discounts of all draws.
+        for x in range(n * LANES):
+            m[x] = 0
+        for draw in range(draws):
+            for lane in range(LANES):
+                key = _key(noise, max(query[lane], 0), gaps[lane], draw)
+                low[lane], high[lane] = np.uint32(key), np.uint32(key >> np.uint64(32))
+            for p in range(n):
+                row, noisy_row = s[p * LANES : (p + 1) * LANES], noisy[p * LANES : (p + 1) * LANES]
+                for lane in range(LANES):
+                    g = gumbel(p, low[lane], high[lane])
+                    noisy_row[lane] = _noisy(row[lane], best[lane], noise.beta, g)
+            count_ranks(n, noisy, rank)
+            for x in range(n * LANES):
+                m[x] += discounts[rank[x]]
+
+        for lane in range(LANES):
+            q = query[lane]
+            if q >= 0:
+                of_query = mean[offsets[q] : offsets[q + 1]]
+                for p in range(of_query.size):
+                    of_query[p] = m[p * LANES + lane] / draws
+
+
+def mean_discounts(
+    scores: Floats,
+    offsets: NDArray[np.int64],
+    batches: Any,
+    noise: Noise,
+    draws: int,
+    discounts: NDArray[np.float32],
+    by_lanes: NDArray[np.bool_],
+    order: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """The mean discount of each document over the draws of a round, (n_documents,).
+
+    Parameters
+    ----------
+    scores : float64 (n_documents,)
+        Finite scores.
+    offsets : int64 (n_queries + 1,)
+        Query q holds rows ``offsets[q]:offsets[q + 1]``.
+    batches : Batches or None
+        The short lists side by side (`lanes`).
+    noise : Noise
+        Of the round.
+    draws : int
+        How many rankings are drawn.
+    discounts : float32
+        Discounts by rank, from rank 0.
+    by_lanes : bool (n_queries,)
+        Which lists are in `batches`.
+    order : int32 (n_documents,)
+        Rows within their query; in lists that are not in `batches` reordered, so that those of mean 0 come last.
+
+    """
+    mean = np.empty(scores.size, np.float32)
+    if batches is not None:
+        rows_and_queries = batches.first, batches.query
+        args = rows_and_queries, offsets, noise, draws, scores, discounts, mean
+        over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
+    if not by_lanes.all():
+        over_queries(_mean_discounts, offsets, by_lanes, noise, draws, scores, discounts, mean, order)
+    return mean

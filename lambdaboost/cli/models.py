@@ -39,6 +39,8 @@ class Model:
             unused = engine.first_is_unused(self.booster)
             features = letor_features(there, n, unused, table.name, str(self.path))
             encoder = replace(encoder, features=features)
+            if features[0] == "0":
+                table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features:
             encoder = saving.with_booster_features(encoder, self.booster, table.names)
         if (found := len(encoder.features or encoder.columns.features_of(table))) != n:

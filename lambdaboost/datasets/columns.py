@@ -190,7 +190,8 @@ class Columns:
         if not table.is_named:
             return ()
         if self.features is not None:
-            if missing := [column for column in self.features if column not in table.names]:
+            there = set(table.names)
+            if missing := [column for column in self.features if column not in there]:
                 check_lacking(table, missing, "features")
             features = tuple(self.features)
         else:

@@ -34,7 +34,7 @@ from lambdaboost.engine_data import (
     queries_of,
 )
 from lambdaboost.engines import engine_of, lightgbm, xgboost
-from lambdaboost.traps import Case, refuse_traps, warn_of_traps
+from lambdaboost.traps import Case, refuse_traps, warn_of_cut_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
@@ -86,7 +86,7 @@ def call_objective(
 def _bind(objective: Any, data: Any, q: Queries) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
     check_sources(objective, q, remedy=attaching(data))
-    objective.check_training(q)
+    objective.refuse_on_engines()
     return objective.on(q)
 
 
@@ -160,7 +160,7 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
     In the remedy ``{argument}`` is "sources" or "position", and ``{attach}`` the call that attaches what is missing.
     """
     lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
-    if getattr(reader, "reads_positions", False) and q.positions is None:
+    if reads_positions(reader) and q.positions is None:
         lost.append("position")
     if lost:
         argument = "position" if lost[0] == "position" else "sources"
@@ -170,6 +170,13 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
             f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {where} does not have: "
             f"{remedy.format(argument=argument, attach=attach)}"
         )
+
+
+def reads_positions(reader: Any) -> bool:
+    """Whether an objective or a measure reads the positions at which rows were shown."""
+    if hasattr(reader, "needs"):
+        return bool(reader.needs.positions)
+    return bool(getattr(reader, "reads_positions", False))
 
 
 def attaching(data: Any) -> str:
@@ -188,18 +195,27 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     position = columns.position if getattr(measure, "reads_positions", False) else None
     q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
+    warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
 
 
 def columns_of(estimator: Any) -> Columns:
     """The columns that a ranker names, also as the last step of a pipeline or within a search."""
+    ranker = ranker_of(estimator)
+    if not hasattr(ranker, "query"):
+        return Columns()
+    named = ("query", "sources", "position", "weight")
+    return Columns(**{name: getattr(ranker, name) for name in named if hasattr(ranker, name)})
+
+
+def ranker_of(estimator: Any) -> Any:
+    """The last step of a pipeline, and the estimator of a search, which may have been fitted; any other unchanged."""
     steps = getattr(estimator, "steps", None)
-    inner = steps[-1][1] if isinstance(steps, list) and steps else getattr(estimator, "estimator", None)
-    if inner is not None:
-        return columns_of(inner)
-    named = ("query", "sources", "position")
-    return Columns(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
+    if isinstance(steps, list) and steps:
+        return ranker_of(steps[-1][1])
+    inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator", None))
+    return estimator if inner is None else ranker_of(inner)
 
 
 # The booster that calls.

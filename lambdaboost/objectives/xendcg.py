@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus_float64
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -50,8 +50,6 @@ class XENDCG(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
-
     metric: NDCG | CNDCG = NDCG()
     seed: int = 0
 
@@ -63,6 +61,11 @@ class XENDCG(Objective):
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
         check_whole("seed", self.seed, 0)
+
+    @property
+    def needs(self) -> Needs:
+        """Ties count alike."""
+        return replace(super().needs, ties_by_row=False)
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, seed, gains = q.offsets, self.seed, self._gains(q)
@@ -117,11 +120,11 @@ def _two_highest(s, gains):
 
 @inlined
 def _apart(s, gains, top, second, below):
-    """How far each score is from the second highest, at most `FARTHEST`."""
+    """How far each score is from the second highest, at most `FLOAT64_NORMAL`."""
     for i in range(s.size):
-        below[i] = min(second - s[i], FARTHEST) if top >= 0 and gains[i] == gains[i] else FARTHEST
+        below[i] = min(second - s[i], FLOAT64_NORMAL) if top >= 0 and gains[i] == gains[i] else FLOAT64_NORMAL
     if top >= 0:
-        below[top] = min(s[top] - second, FARTHEST)
+        below[top] = min(s[top] - second, FLOAT64_NORMAL)
 
 
 @inlined

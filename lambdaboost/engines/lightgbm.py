@@ -28,6 +28,7 @@ from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_m
 NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 SUFFIXES: tuple[str, ...] = (".txt",)
+ABSENT_IN_TEXT = 0.0  # as its own reader takes a feature that a line of text does not have
 UNNAMED = "Column_{}"
 
 # A method of LightGBM's boosters that XGBoost's do not have.

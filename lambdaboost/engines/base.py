@@ -164,6 +164,7 @@ class Model(Protocol):
 
     SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
     UNNAMED: str  # its names of features that were given none, such as "Column_{}"
+    ABSENT_IN_TEXT: float  # as its own reader takes a feature that a line of text does not have
 
     def version(self) -> str:
         """The engine's version, whichever distribution it came with."""

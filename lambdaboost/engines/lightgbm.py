@@ -29,6 +29,7 @@ from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_m
 NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 SUFFIXES: tuple[str, ...] = (".txt",)
+ABSENT_IN_TEXT = 0.0  # as its own reader takes a feature that a line of text does not have
 UNNAMED = "Column_{}"
 NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 

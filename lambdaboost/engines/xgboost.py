@@ -30,6 +30,7 @@ from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_m
 NAME, TITLE = "xgboost", "XGBoost"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
+ABSENT_IN_TEXT = float("nan")  # as its own reader takes a feature that a line of text does not have
 UNNAMED = "f{}"
 NO_GROUPS = (
     "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"

@@ -20,6 +20,7 @@ from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
+CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -288,6 +289,24 @@ def _mostly_missing(case: Case) -> Found:
             yield {"name": name}
 
 
+def _nested(case: Case) -> Found:
+    """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
+    if case.on_cluster:
+        return
+    parts = [case.objective]
+    for part in parts:  # which grows by the parts of those that are composed
+        parts += getattr(part, "parts", ())
+        for first in getattr(part, "within", ()):
+            for outer, inner in ((part.source, first), (first, part.source)):
+                wide, narrow = case.q.labels[outer], case.q.labels[inner]
+                known = ~(np.isnan(wide) | np.isnan(narrow))
+                has_inner = known & (narrow > 0)
+                share, count = (wide[known] > 0).mean() if known.any() else 1.0, np.count_nonzero(has_inner)
+                if (wide[has_inner] > 0).all() and share**count < CHANCE and not np.array_equal(wide, narrow):
+                    yield {"outer": outer, "inner": inner}
+                    break
+
+
 def _many_digits(case: Case) -> Found:
     for name in case.objective.sources:
         if np.fmax.reduce(case.q.labels[name]) > DIGITS:
@@ -332,6 +351,12 @@ SHARED = (
         "labels that are mostly missing", WARNED,
         "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
         "missing label means 0, such as no click, give 0", _mostly_missing,
+    ),
+    Trap(
+        "one label contains the other", WARNED,
+        "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "
+        "summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is better than breaking ties",
+        _nested,
     ),
     Trap(
         "labels as float32", WARNED,

@@ -131,6 +131,8 @@ def test_every_member_on_a_training_and_its_booster(engine):
 
     sums = [sum(value_of(tree, row) for tree in trees) for row in X.astype(np.float32)]
     np.testing.assert_allclose(sums, scores, atol=1e-6)
+    more = member("merged")([booster, booster], [1.0, 0.5], [{}, {}])
+    np.testing.assert_allclose(engine.scores(more, frame), 1.5 * scores, atol=1e-5)
     assert called == members()
 
 

@@ -291,6 +291,19 @@ def test_rankers(engine, tmp_path):
 
 
 @EACH
+def test_rankers_whose_categories_are_in_another_order(engine):
+    """A blank in a name, another order of columns and of values."""
+    first = TABLE.rename(columns={"kind": "the kind"})
+    turned = first["the kind"].cat.reorder_categories(VALUES[::-1])
+    second = first.assign(**{"the kind": turned})[first.columns[::-1]]
+    models = [ranker_on(engine, LambdaRank()).fit(X, GRADES) for X in (first, second)]
+    merged = merge(models, WEIGHTS)
+    wanted = np.dot(WEIGHTS, [model.predict(first) for model in models])
+    for X in (first, second):
+        np.testing.assert_allclose(merged.predict(X), wanted, atol=1e-6 * np.ptp(wanted))
+
+
+@EACH
 def test_a_ranker_that_stopped_early(engine):
     """Up to its best round."""
     stop = {"early_stopping_rounds": 2, "eval_metric": NDCG(3)} if engine == "xgboost" else {}

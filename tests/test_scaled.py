@@ -1,8 +1,8 @@
 """`Scaled`: weights of λ that have one norm, and the measures of objectives that are summed."""
 
+import drawn
 import numpy as np
 import pytest
-from test_several_goals import TWO, queries
 
 from lambdaboost import (
     CNDCG,
@@ -25,6 +25,15 @@ from lambdaboost import (
 )
 from lambdaboost.clicks import Propensities
 from lambdaboost.objectives.scaled import Gradients
+
+TWO = (LambdaRank(), ClickTier())
+
+
+def queries(seed=0, sizes=(30, 20, 10)):
+    """Drawn scores, and queries with clicks."""
+    scores, q = drawn.make(seed, list(sizes))
+    return scores, Queries(q.relevance, sizes, position=q.positions, clicks=q.labels["clicks"])
+
 
 HALVES = Scaled((0.5, 0.5))
 EACH = pytest.mark.parametrize("weights", [Scaled((0.8, 0.2)), Scaled((1.0, Linear(0.0, 0.01)))], ids=repr)

@@ -16,7 +16,18 @@ from sklearn.model_selection import GroupKFold
 
 import lambdaboost.lightgbm as ours_lgb
 import lambdaboost.xgboost as ours_xgb
-from lambdaboost import CNDCG, NDCG, Blend, GradientStep, LambdaRank, RankNet, attach, query_folds, traps
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    GradientStep,
+    LambdaRank,
+    RankNet,
+    attach,
+    graded,
+    query_folds,
+    traps,
+)
 from lambdaboost.datasets import web_search_log
 from lambdaboost.engine_data import queries_of
 
@@ -337,6 +348,26 @@ def test_labels_of_many_digits(train):
     with pytest.warns(UserWarning, match="relevance: labels above 2.*lose digits as float32"):
         train(data=attach(stock() if train is lightgbm else matrix(), relevance=stamp), objective=objective)
     assert caught(lambda: train(data=attach(stock() if train is lightgbm else matrix(), stamp=stamp))) == []
+
+
+@BOTH
+def test_labels_that_contain_each_other(train):
+    """Bookings are clicks, whichever comes first; what contains them by chance, or hardly ever, is not meant."""
+    rng = np.random.default_rng(0)
+    clicks = (rng.random(len(X)) < 0.4) * 1.0
+    bookings = clicks * (rng.random(len(X)) < 0.3)
+    for first, second, words in (
+        (bookings, clicks, "every document with relevance above 0 has clicks above 0"),
+        (clicks, bookings, "every document with clicks above 0 has relevance above 0"),
+    ):
+        data = stock(label=first) if train is lightgbm else matrix(label=first)
+        with pytest.warns(UserWarning, match=f"{words}.*a summed grade"):
+            train(data=attach(data, clicks=second), objective=graded(0.3))
+    other = np.where(
+        np.arange(len(X)) == np.flatnonzero(bookings)[0], 0.0, clicks
+    )  # one booking without a click
+    data = stock(label=bookings) if train is lightgbm else matrix(label=bookings)
+    assert caught(lambda: train(data=attach(data, clicks=other), objective=graded(0.3))) == []
 
 
 def test_labels_that_are_missing():

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.queries import Queries
+from lambdaboost.engines.matching import Categories
 
 # Called after every round with the measure of the validation data, None without; True ends the training.
 OnRound = Callable[[float | None], bool | None]
@@ -178,6 +179,14 @@ class Model(Protocol):
 
     def trees(self, booster: Any) -> Trees:
         """The trees as `Split` and `Leaf`; a ValueError for a model that is no sum of such trees."""
+
+    def merged(
+        self, boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]
+    ) -> Any:
+        """The booster whose raw score is the weighted sum of those of `boosters`, each up to its best round.
+
+        `categories` are those of each booster, by its own names; a ValueError for boosters whose sum is no model.
+        """
 
 
 class Engine(Training, Model, Protocol):

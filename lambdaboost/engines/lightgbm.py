@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 
 from lambdaboost._installed import package
 from lambdaboost._warn import variables_of
+from lambdaboost._words import quote
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines.base import OWN_FILE, Fields, Leaf, OnRound, Split, Trees, cannot_export
+from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
 
 NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
@@ -383,3 +386,133 @@ def alone(model: bytes) -> bytes:
     """The file of a model without the cluster, as of one trained on a single machine."""
     model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
     return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)
+
+
+# LightGBM: the text of a model has a header, a block of lines `name=values` for each tree, and a tail.
+
+OF_LEAVES = ("leaf_value", "internal_value", "leaf_const", "leaf_coeff")  # scaled with the score
+OF_FEATURES = ("split_feature", "leaf_features")  # the places of features
+
+
+def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]) -> Any:
+    """One booster of the trees of several, each up to its best round, scaled by the weights."""
+    texts = [booster.model_to_string() for booster in boosters]  # up to the best round
+    parts = [re.split(r"\n(?=Tree=\d)|\nend of trees\n", text) for text in texts]
+    heads = [dict(line.partition("=")[::2] for line in part[0].splitlines() if line) for part in parts]
+    for at, head in enumerate(heads):
+        if head["num_tree_per_iteration"] != "1":
+            raise ValueError(
+                f"models[{at}] has {head['num_tree_per_iteration']} scores per row: merge models of one score"
+            )
+    forests = ["average_output" in head for head in heads]
+    refuse_mixed_forests(forests)
+    names = [feature_names(booster) for booster in boosters]
+    infos = [head["feature_infos"].split(" ") for head in heads]
+    values = [text.rpartition("\npandas_categorical:")[2].strip() for text in texts]
+
+    # The trees, with the features and categories of the first model.
+    blocks: list[str] = []
+    for at, (part, weight) in enumerate(zip(parts, weights, strict=True)):
+        places = matched(names, at)
+        same_order = bool((places == np.arange(places.size)).all())
+        recoded: dict[int, NDArray[np.int64]] = {}
+        for column, place in enumerate(places):
+            name, kinds = names[at][column], [_kind(infos[0][place]), _kind(infos[at][column])]
+            if set(kinds) == {"numeric", "categorical"}:
+                raise ValueError(
+                    f"feature {quote(name)} is {kinds[0]} in models[0] and {kinds[1]} in models[{at}]: give it one "
+                    "type in all trainings"
+                )
+            # The engine lists values by column; the same lists in the same order of columns are the same categories.
+            same = same_order and values[at] == values[0]
+            if kinds[1] == "categorical" and not same:
+                codes = codes_of(categories, name, at)
+                if codes is None and name not in categories[0] and {values[0], values[at]} - {"null", "[]"}:
+                    raise ValueError(
+                        f"feature {quote(name)} has categories whose values models[{at}] or models[0] does not store: "
+                        "give the column the same pandas.CategoricalDtype in all trainings"
+                    )
+                if codes is not None:
+                    recoded[column] = codes
+        if weight == 0:
+            continue
+        own = part[1:-1]
+        factor = weight / len(own) if forests[at] and own else weight
+        for block in own:
+            lines = block.splitlines()
+            blocks.append(_scaled_tree(lines, len(blocks), factor, None if same_order else places, recoded))
+
+    # A header without what belongs to a training; `lambdarank` predicts the sum of the trees.
+    head = {
+        name: heads[0][name] for name in ("version", "num_class", "num_tree_per_iteration", "label_index")
+    }
+    head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
+    head |= {
+        "feature_names": heads[0]["feature_names"],
+        "feature_infos": " ".join(_joined_infos(names, infos)),
+    }
+    lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
+    text = "\n".join([*lines, *blocks, "end of trees", "", f"pandas_categorical:{values[0]}", ""])
+    return package(NAME).Booster(model_str=text)
+
+
+def _kind(info: str) -> str:
+    """The kind of a feature by what a LightGBM model says of its values: a range, codes, or "none" for a constant."""
+    if info == "none":
+        return "constant"
+    return "numeric" if info.startswith("[") else "categorical"
+
+
+def _joined_infos(names: Sequence[Sequence[str]], infos: Sequence[Sequence[str]]) -> list[str]:
+    """What the merged model says of its features: that of the first model that saw more than one value."""
+    found = list(infos[0])
+    for at in range(1, len(infos)):
+        for column, place in enumerate(matched(names, at)):
+            if found[place] == "none":
+                found[place] = infos[at][column]
+    return found
+
+
+def _scaled_tree(
+    lines: Sequence[str],
+    number: int,
+    factor: float,
+    places: NDArray[np.int64] | None,
+    recoded: Mapping[int, NDArray[np.int64]],
+) -> str:
+    """The block of a tree: leaves times `factor`, features at their `places`, codes of categories as `recoded`."""
+    fields = dict(line.partition("=")[::2] for line in lines if line)
+    fields["Tree"] = str(number)
+    for name in OF_LEAVES:
+        if name in fields:  # blanks stay as they are: they separate the leaves of linear trees
+            fields[name] = re.sub(r"\S+", lambda found: repr(factor * float(found[0])), fields[name])
+    if recoded and fields.get("num_cat", "0") != "0":
+        _recode(fields, recoded)
+    if places is not None:
+        for name in OF_FEATURES:
+            if name in fields:
+                fields[name] = re.sub(r"\S+", lambda found: str(places[int(found[0])]), fields[name])
+    return "\n".join([*(f"{name}={value}" for name, value in fields.items()), "", ""])
+
+
+def _recode(fields: dict[str, str], recoded: Mapping[int, NDArray[np.int64]]) -> None:
+    """Give the categorical splits of a tree other codes.
+
+    Split n with bit 1 of its decision type reads the set number ``threshold[n]``: the bits of the words from
+    ``cat_boundaries`` at that number to the next are the codes that go left.
+    """
+    features, decisions = (
+        list(map(int, fields[name].split())) for name in ("split_feature", "decision_type")
+    )
+    bounds, words = (list(map(int, fields[name].split())) for name in ("cat_boundaries", "cat_threshold"))
+    sets = [words[low:high] for low, high in pairwise(bounds)]
+    for feature, decision, threshold in zip(features, decisions, fields["threshold"].split(), strict=True):
+        if decision & 1 and feature in recoded:
+            codes, of_split = recoded[feature], sets[int(float(threshold))]
+            left = [code for code in range(32 * len(of_split)) if of_split[code // 32] >> code % 32 & 1]
+            bits = sum(1 << int(codes[code]) for code in left if code < codes.size)
+            count = max(1, (bits.bit_length() + 31) // 32)
+            sets[int(float(threshold))] = [bits >> 32 * at & 0xFFFFFFFF for at in range(count)]
+    ends = np.cumsum([0, *map(len, sets)])
+    fields["cat_boundaries"] = " ".join(map(str, ends))
+    fields["cat_threshold"] = " ".join(str(word) for of_split in sets for word in of_split)

@@ -6,8 +6,10 @@ says nothing of itself to what it calls. If a later version changes a name, `tes
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -18,9 +20,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._installed import package
 from lambdaboost._warn import variables_of
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import feature_array, query_weights
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines.base import OWN_FILE, Fields, Leaf, OnRound, Split, Trees, cannot_export
+from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
 
 NAME, TITLE = "xgboost", "XGBoost"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
@@ -361,3 +365,136 @@ def _read_tree(tree: dict[str, Any], weight: float) -> Split | Leaf:
         return Split(feature, below, (), default_left, node(left), node(right))
 
     return node(0)
+
+
+# XGBoost: a model is JSON; a leaf is a node without children, whose value stands where others have their threshold.
+
+
+def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]) -> Any:
+    """One booster of the trees of several, each up to its best round, scaled by the weights."""
+    learners = [json.loads(bytes(_up_to_best(booster).save_raw("json"))) for booster in boosters]
+    gbtrees = [_gbtree_of(content["learner"], at) for at, content in enumerate(learners)]
+    refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of in gbtrees])
+    names = [feature_names(booster) for booster in boosters]
+    kinds = [
+        content["learner"]["feature_types"] or ["float"] * len(own)
+        for content, own in zip(learners, names, strict=True)
+    ]
+
+    # The trees, with the features and categories of the first model.
+    all_trees: list[Any] = []
+    info: list[int] = []
+    indptr, base = [0], 0.0
+    for at, (content, of, weight) in enumerate(zip(learners, gbtrees, weights, strict=True)):
+        places = matched(names, at)
+        recoded: dict[int, NDArray[np.int64]] = {}
+        for column, place in enumerate(places):
+            if ("c" in (kinds[0][place], kinds[at][column])) and kinds[0][place] != kinds[at][column]:
+                raise ValueError(
+                    f"feature {quote(names[at][column])} is categorical in only one of models[0] and models[{at}]: "
+                    "give it one type in all trainings"
+                )
+            if kinds[at][column] == "c":
+                codes = codes_of(categories, names[at][column], at)
+                if codes is not None:
+                    recoded[column] = codes
+        if weight == 0:
+            continue
+        base += weight * _base_margin(content)
+        for tree in of["trees"]:
+            _scale_tree(tree, len(all_trees), weight, places, recoded)
+            all_trees.append(tree)
+        info += of["tree_info"]
+        indptr += [indptr[-1] + count for count in of["iteration_indptr"][1:]]
+
+    # The first model's own JSON holds them, with a sum as its score: neither transformed, nor of a training.
+    whole, gbtree = learners[0], gbtrees[0]
+    gbtree |= {"trees": all_trees, "tree_info": info, "iteration_indptr": indptr}
+    gbtree["gbtree_model_param"]["num_trees"] = str(len(all_trees))
+    learner = whole["learner"]
+    learner["attributes"] = {}
+    learner["gradient_booster"] = {"name": "gbtree", "model": gbtree}
+    param = learner["learner_model_param"]
+    param["base_score"] = re.sub(
+        r"[^\[\]]+", str(np.float32(base)), param["base_score"]
+    )  # in [] since XGBoost 3.1
+    additive = [content["learner"]["objective"] for content in learners]
+    additive = [one for one in additive if re.fullmatch(r"rank:\w+|reg:squarederror", one["name"])]
+    plain = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}
+    learner["objective"] = additive[0] if additive else plain
+    return read(json.dumps(whole).encode())
+
+
+def _up_to_best(booster: Any) -> Any:
+    """A booster up to its best round; a `LambdaRanker`'s is cut off already."""
+    best = booster.attr("best_iteration")
+    return (
+        booster if best is None or int(best) + 1 >= booster.num_boosted_rounds() else booster[: int(best) + 1]
+    )
+
+
+def _gbtree_of(learner: Mapping[str, Any], at: int) -> Any:
+    """The trees of a model; raises where its score is not their plain sum."""
+    found = learner["gradient_booster"]
+    if found["name"] == "gblinear":
+        raise ValueError(
+            f"models[{at}] is a linear model (gblinear), which has no trees: merge models of trees"
+        )
+    if found["name"] == "dart":
+        if any(weight != 1 for weight in found["weight_drop"]):
+            raise ValueError(
+                f"models[{at}] was trained with booster='dart', whose weights of trees are not in the leaves: train "
+                "with booster='gbtree'"
+            )
+        found = found["gbtree"]
+    param = learner["learner_model_param"]
+    if int(param["num_class"]) > 1 or int(param.get("num_target", 1)) > 1:
+        raise ValueError(f"models[{at}] has several scores per row: merge models of one score")
+    return found["model"]
+
+
+def _base_margin(content: Mapping[str, Any]) -> float:
+    """The raw score of a model without its trees, which XGBoost stores as the objective's prediction.
+
+    XGBoost converts it where a model has a tree, so the first one stays, with leaves of 0.
+    """
+    learner = dict(content["learner"])
+    first = learner["gradient_booster"]
+    trees = copy.deepcopy(first.get("gbtree", first)["model"]["trees"][:1])
+    for tree in trees:
+        tree |= {"id": 0, "split_conditions": [0.0] * len(tree["split_conditions"])}
+    model = {
+        "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
+        "iteration_indptr": list(range(len(trees) + 1)),
+        "tree_info": [0] * len(trees),
+        "trees": trees,
+    }
+    booster = {"name": "gbtree", "model": model}
+    learner |= {"gradient_booster": booster, "feature_names": [], "feature_types": []}
+    row = package(NAME).DMatrix(np.zeros((1, int(learner["learner_model_param"]["num_feature"]))))
+    treeless = read(json.dumps({**content, "learner": learner}).encode())
+    return float(treeless.predict(row, output_margin=True)[0])
+
+
+def _scale_tree(
+    tree: dict[str, Any],
+    number: int,
+    factor: float,
+    places: NDArray[np.int64],
+    recoded: Mapping[int, NDArray[np.int64]],
+) -> None:
+    """Change a tree: leaves times `factor`, features at their `places`, codes of categories as `recoded`."""
+    tree["id"] = number
+    leaf = np.asarray(tree["left_children"]) == -1
+    for name, scaled in (("split_conditions", leaf), ("base_weights", np.ones_like(leaf))):
+        values = np.asarray(tree[name], dtype=np.float64)
+        values[scaled] *= factor
+        tree[name] = values.astype(np.float32).tolist()
+    features = np.asarray(tree["split_indices"], dtype=np.int64)
+    starts, counts = tree["categories_segments"], tree["categories_sizes"]
+    for node, start, count in zip(tree["categories_nodes"], starts, counts, strict=True):
+        if (codes := recoded.get(int(features[node]))) is not None:
+            own = np.asarray(tree["categories"][start : start + count], dtype=np.int64)
+            tree["categories"][start : start + count] = np.sort(codes[own]).tolist()
+    tree["split_indices"] = places[features].tolist()

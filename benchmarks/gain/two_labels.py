@@ -1,0 +1,303 @@
+"""Two labels, one training per weight or two trainings whose scores are added: `python -m benchmarks.gain.two_labels`.
+
+Protocol, settled before the first run; the tree counts and the systems of as many trees were added after it
+-------------------------------------------------------------------------------------------------------------
+Sets: `two_label_sets.SETS`. Folds of random queries, each tested once per seed; of the others, a quarter stops the
+trainings and gives the spreads by which scores are divided. Documents are shuffled inside each query.
+
+Training: LightGBM, one thread, 15 leaves, learning rate 0.1, its other defaults, at most 200 rounds. A training of
+weight w stops 25 rounds after the best (1 - w)·NDCG@10 of the first label + w·CNDCG@10 of the second on the queries
+that stop it; a member stops by the measure of its own label.
+
+Systems, at weights w of `WEIGHTS` for the second label, and each label alone:
+
+- stock pair: two `lambdarank` models, one per label, their scores divided by their spreads and added
+- combined gain: one `lambdarank` per weight, of 31 grades of (1 - w)·gain of the first + w·gain of the second label
+- pair: two models of `YetiLoss`, one per label; four: these and the stock pair, all divided by their spreads
+- pair, as many trees: the pair with twice the learning rate, cut off where both together have the trees of `Scorecard`
+- pair, cut off, and four, cut off: as many trees by leaving the last ones out
+- Scorecard: one training per weight of both `YetiLoss`, with plain weights
+- graded: one training per weight of the `LambdaRank` of grades, whose ties the second label breaks
+
+With unknown grades (`--known 0.05`), the first label is known on a share of the queries that train and stop.
+
+Figures: NDCG@10 and CNDCG@10 of the test queries where both are defined, means over the seeds. A system's front is the
+upper envelope of its points. "Highest first" is the highest first measure at any weight. "Front" is the mean over
+preferences a of the largest a·first + (1 - a)·second; "at -1" is the second measure where the first is 1 point below
+that of the stock model of the first label alone. All differences are from the stock pair, with percentile intervals of
+95 % of a bootstrap of the queries, in each set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+
+import lambdaboost
+from benchmarks.gain.two_label_sets import SETS, Labelled
+from experiments.common.script import at_least, note, run
+from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, attach, graded
+from lambdaboost.leaks import leaks
+
+NAN = float("nan")
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+PREFERENCES = np.linspace(0.05, 0.95, 19)
+BELOW = (0.005, 0.01)
+FOLDS, ROUNDS, PATIENCE, LEVELS, SAMPLES = 4, 200, 25, 30, 1000
+PARAMS = {
+    "num_leaves": 15,
+    "learning_rate": 0.1,
+    "metric": "None",
+    "verbose": -1,
+    "num_threads": 1,
+    "seed": 1,
+}
+BASE = "stock pair"
+
+Floats = NDArray[np.float64]
+Points = dict[str, list[Floats]]  # of each system: both measures of each test query, (2, n), at each weight
+
+
+def measures_of(data: Labelled) -> tuple[Any, Any]:
+    """The measure of each label."""
+    return NDCG(10, gain=data.gain, empty=NAN), CNDCG(10, "second", empty=NAN)
+
+
+class Trainer:
+    """Trains on a part of a set, stops by another."""
+
+    def __init__(self, train: Labelled, stop: Labelled) -> None:
+        self.train, self.stop = train, stop
+        self.measures = measures_of(train)
+        # A query of unknown grades has no grade above 0, so the first measure leaves it out.
+        self.stop_queries = stop.queries
+
+    def fit(
+        self, objective: Any, weight: float, label: Floats | None = None, gain: Any = None, rate: float = 0.1
+    ) -> lgb.Booster:
+        """A booster of lambdaboost's objective on both labels, or of `lambdarank` on one `label` with its gain."""
+        stop, weights = self.stop, (1 - weight, weight)
+
+        def utility(scores: Floats, data: lgb.Dataset) -> tuple[str, float, bool]:
+            found = [
+                w * measure(scores, self.stop_queries)
+                for w, measure in zip(weights, self.measures, strict=True)
+                if w
+            ]
+            return "utility", float(np.sum(found)), True
+
+        data = self._data(self.train, label)
+        valid = lgb.Dataset(stop.features, np.zeros(len(stop.features)), group=stop.sizes, reference=data)
+        params = {**PARAMS, "objective": objective, "learning_rate": rate}
+        if gain is not None:
+            params["label_gain"] = gain
+        early = [lgb.early_stopping(PATIENCE, verbose=False)]
+        return lgb.train(params, data, ROUNDS, valid_sets=[valid], feval=utility, callbacks=early)
+
+    @staticmethod
+    def _data(part: Labelled, label: Floats | None) -> lgb.Dataset:
+        if label is None:
+            data = lgb.Dataset(part.features, np.nan_to_num(part.first), group=part.sizes, params=PARAMS)
+            return attach(data, relevance=part.first, second=part.second)
+        known = ~np.isnan(label)
+        query = np.repeat(np.arange(part.sizes.size), part.sizes)[known]
+        sizes = np.unique(query, return_counts=True)[1]
+        return lgb.Dataset(part.features[known], label[known], group=sizes, params=PARAMS)
+
+
+def gains_of(data: Labelled) -> tuple[Floats, Floats]:
+    """The gain of each row's first label, over the largest, and of its second."""
+    top = 2.0 ** np.nanmax(data.first) - 1 if data.gain == "exponential" else np.nanmax(data.first)
+    first = (2.0**data.first - 1) / top if data.gain == "exponential" else data.first / top
+    return first, (2 ** (4 * data.second) - 1) / 15
+
+
+def scores_of(
+    train: Labelled, stop: Labelled, test: Labelled
+) -> tuple[dict[str, list[Floats]], dict[str, float]]:
+    """The test scores of every system at weight 0, at `WEIGHTS` and at weight 1; and its trees at weight 0.5."""
+    trainer = Trainer(train, stop)
+    first_measure, second_measure = trainer.measures
+    first_gain, second_gain = gains_of(train)
+    steps = np.linspace(0, 1, LEVELS + 1)
+    own = LambdaRank(replace(first_measure, empty=0.0)), LambdaRank(replace(second_measure, empty=0.0))
+    noisy = tuple(lambdaboost.YetiLoss(objective.metric) for objective in own)
+
+    def stock(gain: Floats, weight: float) -> lgb.Booster:
+        """`lambdarank` of a gain from 0 to 1, in equal steps."""
+        label = np.where(np.isnan(gain), NAN, np.rint(gain * LEVELS))
+        return trainer.fit("lambdarank", weight, label, steps.tolist())
+
+    stocks = [stock(first_gain, 0.0), stock(second_gain, 1.0)]
+    yetis = [trainer.fit(objective, float(at)) for at, objective in enumerate(noisy)]
+    fast = [trainer.fit(objective, float(at), rate=0.2) for at, objective in enumerate(noisy)]
+    cards = [trainer.fit(Scorecard(noisy, (1 - w, w)), w) for w in WEIGHTS]
+    by_ties = [trainer.fit(graded(w, "second", own[0].metric), w) for w in WEIGHTS]
+    gains = [stock((1 - w) * np.nan_to_num(first_gain) + w * second_gain, w) for w in WEIGHTS]
+    found, trees, middle = dict[str, list[Floats]](), dict[str, float](), len(WEIGHTS) // 2
+
+    def add(name: str, *members: Sequence[lgb.Booster], most: int | None = None) -> None:
+        """Enter the sums of the members of each label, each divided by its spread, at every weight."""
+        each = ROUNDS if most is None else max(1, most // (2 * len(members)))
+        sums, trees[name] = [np.zeros(len(test.features)) for _ in (0, 1)], 0.0
+        for pair in members:
+            for label, booster in enumerate(pair):
+                n = min(each, booster.best_iteration)
+                spread = booster.predict(stop.features, num_iteration=n).std() or 1.0
+                sums[label] += booster.predict(test.features, num_iteration=n) / spread
+                trees[name] += n
+        found[name] = [(1 - w) * sums[0] + w * sums[1] for w in (0.0, *WEIGHTS, 1.0)]
+
+    def train_each(name: str, boosters: Sequence[lgb.Booster], ends: Sequence[lgb.Booster]) -> None:
+        """Enter the predictions of one model per weight, and of one per label."""
+        found[name] = [booster.predict(test.features) for booster in (ends[0], *boosters, ends[1])]
+        trees[name] = boosters[middle].best_iteration
+
+    add(BASE, stocks)
+    train_each("combined gain", gains, stocks)
+    add("pair", yetis)
+    add("four", yetis, stocks)
+    train_each("Scorecard", cards, yetis)
+    most = int(trees["Scorecard"])
+    add("pair, as many trees", fast, most=most)
+    add("pair, cut off", yetis, most=most)
+    add("four, cut off", yetis, stocks, most=most)
+    train_each("graded", by_ties, (trainer.fit(own[0], 0.0), yetis[1]))
+    return found, trees
+
+
+def points_of(data: Labelled, seeds: int, known: float) -> tuple[Points, dict[str, float]]:
+    """Both measures of every query by each system at each weight, and its trees; means over folds and seeds."""
+    n, found, trees = data.sizes.size, dict[str, Floats](), dict[str, float]()
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        rows = data.queries.shuffled_rows(seed)
+        shuffled = replace(
+            data, features=data.features[rows], first=data.first[rows], second=data.second[rows]
+        )
+        fold = rng.permutation(n) % FOLDS
+        for at in range(FOLDS):
+            rest = np.flatnonzero(fold != at)
+            stops = np.isin(np.arange(n), rng.choice(rest, rest.size // 4, replace=False))
+            test = shuffled.part(fold == at)
+            unknown = np.repeat(rng.random(n) >= known, data.sizes)
+            seen = replace(shuffled, first=np.where(unknown, NAN, shuffled.first))
+            train, stop = seen.part((fold != at) & ~stops), seen.part(stops)
+            began = time.process_time()
+            scored, of_trees = scores_of(train, stop, test)
+            for system, of_weights in scored.items():
+                trees[system] = trees.get(system, 0.0) + of_trees[system] / (seeds * FOLDS)
+                for w, scores in enumerate(of_weights):
+                    values = found.setdefault(system, np.zeros((len(WEIGHTS) + 2, 2, n)))
+                    values[w][:, fold == at] += np.array(
+                        [measure.per_query(scores, test.queries) / seeds for measure in measures_of(data)]
+                    )
+            note(f"  seed {seed}, fold {at}: {time.process_time() - began:.0f} s of processor time")
+    defined = ~np.isnan(found[BASE]).any(axis=(0, 1))
+    return {system: [100 * of[:, defined] for of in values] for system, values in found.items()}, trees
+
+
+def figures(means: Floats, level: float) -> Floats:
+    """The highest first measure, the front, and the second at `BELOW` the level, of (weights, 2) mean measures."""
+    front = (PREFERENCES[:, None] * means[:, 0] + (1 - PREFERENCES[:, None]) * means[:, 1]).max(axis=1).mean()
+    return np.array([means[:, 0].max(), front, *(_second_at(means, level - 100 * below) for below in BELOW)])
+
+
+def _second_at(means: Floats, level: float) -> float:
+    """The largest second measure with the first at `level` or above, between two points of the front."""
+    there = means[:, 0] >= level
+    if not there.any():  # nowhere as high: its highest first measure
+        return float(means[means[:, 0].argmax(), 1])
+    best = means[there, 1].max()
+    for high in means[there]:
+        for low in means[~there]:
+            share = (level - low[0]) / (high[0] - low[0])
+            best = max(best, low[1] + share * (high[1] - low[1]))
+    return float(best)
+
+
+def table(
+    points: Points, trees: dict[str, float], samples: int = SAMPLES
+) -> tuple[list[str], dict[str, Floats]]:
+    """Rows of markdown, and of each system the bootstrapped differences from the stock pair, (1 + samples, 4)."""
+    n = points[BASE][0].shape[1]
+    rng = np.random.default_rng(0)
+    weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), samples)]) / n
+    means = {system: np.array(of) @ weights.T for system, of in points.items()}  # (weights, 2, 1 + samples)
+    found = {
+        system: np.array([figures(of[:, :, at], means[BASE][0, 0, at]) for at in range(1 + samples)])
+        for system, of in means.items()
+    }
+    differences = {system: of - found[BASE] for system, of in found.items()}
+    rows = []
+    for system, of in found.items():
+        cells = [f"{trees[system]:.0f}"]
+        for at in range(of.shape[1]):
+            difference = "" if system == BASE else f" ({_difference(differences[system][:, at])})"
+            cells.append(f"{of[0, at]:.2f}{difference}")
+        rows.append(f"| {system} | {' | '.join(cells)} |")
+    return rows, differences
+
+
+def _difference(of: Floats) -> str:
+    low, high = np.quantile(of[1:], (0.025, 0.975))
+    return f"{of[0]:+.2f}: {low:+.2f} to {high:+.2f}"
+
+
+def write_report(found: dict[str, tuple[Points, dict[str, float]]], out: Path, about: str) -> None:
+    """A table for each set, and one of all with every set counting alike."""
+    figures_of = "highest first | front | second at −0.5 | second at −1"
+    head = f"| system | trees | {figures_of} |\n|---|---|---|---|---|---|"
+    texts, all_differences = list[str](), dict[str, list[Floats]]()
+    for name, (points, trees) in found.items():
+        rows, differences = table(points, trees)
+        texts.append(f"### {name}, {points[BASE][0].shape[1]} queries\n\n{head}\n" + "\n".join(rows))
+        for system, of in differences.items():
+            all_differences.setdefault(system, []).append(of)
+    rows = []
+    for system, of_sets in all_differences.items():
+        times = np.mean([trees[system] / trees["Scorecard"] for _, trees in found.values()])
+        mean = np.mean(of_sets, axis=0)
+        cells = [_difference(mean[:, at]) for at in range(4)] if system != BASE else ["0"] * 4
+        above = f"{sum(of[0, 1] > 0 for of in of_sets)} of {len(of_sets)}" if system != BASE else ""
+        rows.append(f"| {system} | {times:.1f} | {' | '.join(cells)} | {above} |")
+    top = f"| differences from the {BASE} | trees / Scorecard's | {figures_of} | front above |"
+    whole = f"## All sets\n\n{top}\n|---|---|---|---|---|---|---|\n" + "\n".join(rows)
+    out.write_text("\n\n".join([about, whole, "## Each set", *texts]) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> dict[str, tuple[Points, dict[str, float]]]:
+    """Train every system on every set and write a report; the values per query are kept beside it."""
+    made = argparse.ArgumentParser("python -m benchmarks.gain.two_labels")
+    made.add_argument("data", type=Path, metavar="DATA", help="the folder of the sets (two_label_sets.py)")
+    made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    made.add_argument("--seeds", type=at_least(1), default=2)
+    made.add_argument(
+        "--known", type=float, default=1.0, help="share of queries with known grades (default: 1)"
+    )
+    made.add_argument("--out", type=Path, default=Path("two_labels.md"), metavar="FILE")
+    options = made.parse_args(arguments)
+    found = {}
+    for name in options.sets:
+        data = SETS[name](options.data)
+        leak = leaks(data.features, data.queries)
+        note(f"{name}: {data.features.shape}, {data.sizes.size} queries; features that hold a label: {leak}")
+        found[name] = points_of(data, options.seeds, options.known)
+        options.out.with_suffix(".pkl").write_bytes(pickle.dumps(found))
+        known = f"grades known on {options.known:.0%} of the queries"
+        about = f"{', '.join(found)}; {options.seeds} seeds, {FOLDS} folds, {known}."
+        write_report(found, options.out, about)
+    return found
+
+
+if __name__ == "__main__":
+    run(main)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         MAP as MAP,
         MRR as MRR,
         NDCG as NDCG,
-        WTA as WTA,
         BPref as BPref,
         ClickDCG as ClickDCG,
         KendallTau as KendallTau,

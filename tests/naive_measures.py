@@ -18,7 +18,6 @@ from lambdaboost.evaluation import (
     MEASURES,
     MRR,
     NDCG,
-    WTA,
     BPref,
     ClickDCG,
     KendallTau,
@@ -98,11 +97,6 @@ def expected_reciprocal_rank(measure, labels, scores):
     return where(satisfies.any(axis=-1), total)
 
 
-def winner(measure, labels, scores):
-    hits = relevant(measure, labels)
-    return where(hits.any(axis=-1), hits[..., 0])
-
-
 def precision(measure, labels, scores):
     hits = relevant(measure, labels)
     return where(hits.any(axis=-1), hits[..., : measure.k].sum(axis=-1) / measure.k)
@@ -173,7 +167,6 @@ NAIVE = {
     MAP: average_precision,
     MRR: reciprocal_rank,
     ERR: expected_reciprocal_rank,
-    WTA: winner,
     Precision: precision,
     Recall: recall,
     PairAccuracy: pair_accuracy,

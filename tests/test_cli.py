@@ -107,10 +107,12 @@ def test_a_sorted_file_gains_nothing_from_ties(capsys, tmp_path):
     lines = [f"{grade} qid:{q} 1:0.5\n" for q in range(200) for grade in (1, 0)]
     (tmp_path / "sorted.txt").write_text("".join(lines))
     (tmp_path / "scores").write_text("0\n" * 400)
-    given = ("--scores", tmp_path / "scores", "--json", "--measure", "WTA")
+    given = ("--scores", tmp_path / "scores", "--json", "--measure", "P@1")
     assert (
         0.35
-        < json.loads(done(capsys, "evaluate", tmp_path / "sorted.txt", *given)[0])["measures"]["WTA()"]
+        < json.loads(done(capsys, "evaluate", tmp_path / "sorted.txt", *given)[0])["measures"][
+            "Precision(k=1)"
+        ]
         < 0.65
     )
 
@@ -149,7 +151,7 @@ MISTAKES = [
     ("--objective rank:ndcg", "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
     ("--objective lambdarnk", "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     ("--measure NDGC", "Invalid value for '--measure': cannot read"),
-    ("--measure wta@10", "WTA has no cutoff; write WTA, without @10"),
+    ("--measure auc@10", "AUC has no cutoff; write AUC, without @10"),
     ("--measure CNDCG --test TEST", "CNDCG() needs the label source 'clicks'"),
     ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): row 1 of TEST: clicks is "),
     ("--source clicks=17:log", "has no column '17:log'"),

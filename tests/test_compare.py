@@ -249,7 +249,7 @@ def test_no_more_than_five_percent_are_where_few_queries_carry_most_of_the_weigh
 
 
 def test_few_queries_are_never_too_often_significant():
-    """Values as coarse as WTA's on 5 to 12 queries, where a t-test alone goes wrong."""
+    """Values as coarse as those of Precision(1) on 5 to 12 queries, where a t-test alone goes wrong."""
     rng = np.random.default_rng(0)
     for n in (5, 8, 12):
         x = rng.choice([-1.0, 0.0, 0.0, 1.0], (2_000, n))

@@ -21,7 +21,6 @@ from lambdaboost.evaluation import (
     MAP,
     MRR,
     NDCG,
-    WTA,
     BPref,
     PairAccuracy,
     Precision,
@@ -141,7 +140,7 @@ def test_documents_without_judgment_or_score():
     assert_array_equal(q.relevance, [np.nan, 1, 0, 2, 1])
     assert_array_equal(MAP().per_query(scores, q), [(1 / 3) / 2, 0])
     assert_array_equal(MRR().per_query(scores, q), [1 / 3, 0])
-    assert_array_equal(WTA().per_query(scores, q), [0, 0])
+    assert_array_equal(Precision(1).per_query(scores, q), [0, 0])
     assert_array_equal(Precision(4).per_query(scores, q), [1 / 4, 0])
     assert_array_equal(Recall(4).per_query(scores, q), [1 / 2, 0])
     assert_array_equal(BPref().per_query(scores, q), [(1 - 1 / 1) / 2, 0])

@@ -22,7 +22,6 @@ from lambdaboost.evaluation import (
     MEASURES,
     MRR,
     NDCG,
-    WTA,
     BPref,
     ClickDCG,
     KendallTau,
@@ -54,8 +53,7 @@ ALL = [
     MRR(2, threshold=3),
     ERR(),
     ERR(3, max_grade=6),
-    WTA(),
-    WTA(threshold=4, empty=nan),
+    Precision(1, threshold=4, empty=nan),
     Precision(1),
     Precision(5, threshold=2),
     Recall(1),
@@ -150,7 +148,7 @@ def test_every_measure_is_in_the_table():
         (MRR(threshold=3), 1 / 2),
         (MRR(1, threshold=3), 0.0),
         (ERR(2), 1 / 16 + (1 - 1 / 16) * 7 / 16 / 2),
-        (WTA(), 1.0),
+        (Precision(1), 1.0),
         (Precision(3), 2 / 3),
         (Precision(8), 3 / 8),
         (Recall(2), 2 / 3),
@@ -367,9 +365,7 @@ def test_a_perfect_ranking_is_best(measure):
     q = one_query(4, 3, 2, 1, 0, clicks=[1.0, 0.75, 0.5, 0.25, 0.0])
     best = measure(DOWN[:5], q)
     assert all(measure(scores, q) <= best for scores in np.random.default_rng(0).random((50, 5)))
-    if isinstance(
-        measure, (NDCG, CNDCG, MAP, MRR, WTA, PairAccuracy, AUC, BPref, KendallTau, Spearman, Pearson)
-    ):
+    if isinstance(measure, (NDCG, CNDCG, MAP, MRR, PairAccuracy, AUC, BPref, KendallTau, Spearman, Pearson)):
         assert best == pytest.approx(1.0, abs=1e-15)
 
 
@@ -395,12 +391,12 @@ def test_normalized_gains():
 def test_mean_is_weighted_and_leaves_nan_out():
     q = Queries([1, 0, 0, 1, 0, 0], sizes=[2, 2, 2], weight=[1.0, 3.0, 4.0])
     scores = [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]
-    assert WTA()(scores, q) == 1 / 8
-    assert WTA(empty=nan)(scores, q) == 1 / 4
-    assert WTA(empty=1)(scores, q) == 5 / 8
-    assert isinstance(WTA()(scores, q), float)
+    assert Precision(1)(scores, q) == 1 / 8
+    assert Precision(1, empty=nan)(scores, q) == 1 / 4
+    assert Precision(1, empty=1)(scores, q) == 5 / 8
+    assert isinstance(Precision(1)(scores, q), float)
     nobody = Queries([1, 0], sizes=[2], weight=[0.0])
-    assert np.isnan(WTA()([2.0, 1.0], nobody))
+    assert np.isnan(Precision(1)([2.0, 1.0], nobody))
 
 
 # Wrong use
@@ -436,7 +432,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: parse("__import__('os').getcwd()"), "only known values"),
         (lambda: parse("-" * 100_000 + "1"), "cannot read"),
         (lambda: parse("ndgc@10"), "'ndgc' is unknown (did you mean NDCG?); choose among"),
-        (lambda: parse("wta@5"), "WTA has no cutoff; write WTA, without @5"),
+        (lambda: parse("auc@5"), "AUC has no cutoff; write AUC, without @5"),
         (lambda: parse(3), "expected text"),
     ],
 )

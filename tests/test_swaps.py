@@ -13,7 +13,6 @@ from lambdaboost import (
     MAP,
     MRR,
     NDCG,
-    WTA,
     LambdaRank,
     PairAccuracy,
     Precision,
@@ -24,7 +23,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights
+from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights, swap_of
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -121,9 +120,9 @@ def test_a_document_that_surely_satisfies(grade):
 
 @pytest.mark.parametrize("metric", EACH, ids=repr)
 def test_the_grades_of_near_linear_time(metric):
-    """By the tree; the pairs of Precision, WTA and MRR are those above a cutoff or the first relevant document."""
+    """By the tree; the pairs of Precision and MRR are those above a cutoff or the first relevant document."""
     n = 6_000
-    most = {PairAccuracy: 8, MRR: 0, WTA: 0, Precision: 0}.get(type(metric), 16)
+    most = {PairAccuracy: 8, MRR: 0, Precision: 0}.get(type(metric), 16)
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
@@ -147,3 +146,26 @@ def test_a_list_has_the_same_bits_beside_lists_that_meet_the_cutoff_and_alone(ob
         alone = objective.gradient(scores[first:last], Queries(q.relevance[first:last], sizes=[last - first]))
         for t, a in zip(together, alone, strict=True):
             np.testing.assert_array_equal(t[first:last], a)
+
+
+def test_the_swap_of_a_subclass_goes_first():
+    """And a subclass without a swap of its own has that of its nearest base class."""
+
+    class Halved(NDCG):
+        pass
+
+    class Same(NDCG):
+        pass
+
+    def halved(metric, q):
+        weights = pair_weights(NDCG(metric.k), q)
+        return weights._replace(discounts=weights.discounts / 2)
+
+    scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
+    whole = LambdaRank().gradient(scores, q)[0]
+    try:
+        swap_of(Halved)(halved)
+        np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
+        np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
+    finally:
+        del SWAPS[Halved], MEASURES["Halved"], MEASURES["Same"]

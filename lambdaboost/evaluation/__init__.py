@@ -8,7 +8,7 @@ if __name__ != "lambdaboost.evaluation":
         "import lambdaboost.evaluation, not the folder 'evaluation': numba would cache its kernels twice"
     )
 
-from lambdaboost.evaluation.binary import AUC, MAP, MRR, WTA, BPref, Precision, Recall
+from lambdaboost.evaluation.binary import AUC, MAP, MRR, BPref, Precision, Recall
 from lambdaboost.evaluation.click_dcg import ClickDCG
 from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.comparison import Comparison, Difference, compare, compare_values
@@ -37,7 +37,6 @@ __all__ = [
     "MEASURES",
     "MRR",
     "NDCG",
-    "WTA",
     "BPref",
     "Choice",
     "ClickDCG",

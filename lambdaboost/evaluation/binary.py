@@ -249,7 +249,8 @@ class Precision(AtRank):
     .. math:: \mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} [l(r) \ge t]
 
     with l(r) the grade at rank r and t the threshold; ranks past the last document count as not relevant, as
-    in trec_eval. In [0, 1]; `empty` where no document is relevant.
+    in trec_eval. In [0, 1]; `empty` where no document is relevant. ``Precision(1)`` is "winner takes all", one minus
+    the WTA cost of Burges, Ragno and Le (2006, §2): 1 if the top document is relevant.
 
     Parameters
     ----------
@@ -301,30 +302,6 @@ class Recall(AtRank):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         return self._over_rankings(count_hits, scores, q, self.k) / self.n_relevant(q)
-
-
-class WTA(Binary):
-    r"""Winner takes all: 1 if the top document is relevant, else 0.
-
-    One minus the WTA cost of Burges, Ragno and Le (2006, §2), so that higher is better. In {0, 1};
-    `empty` where no document is relevant.
-
-    Parameters
-    ----------
-    threshold : float, default 1
-        The lowest grade that counts as relevant.
-
-    Examples
-    --------
-    >>> from lambdaboost.datasets import Queries
-    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
-    >>> WTA().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
-    array([0., 0.])
-
-    """
-
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(count_hits, scores, q, 1)
 
 
 @kernel

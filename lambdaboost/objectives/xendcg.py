@@ -11,7 +11,7 @@ from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus_float64
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
@@ -117,11 +117,11 @@ def _two_highest(s, gains):
 
 @inlined
 def _apart(s, gains, top, second, below):
-    """How far each score is from the second highest, at most `FARTHEST`."""
+    """How far each score is from the second highest, at most `FLOAT64_NORMAL`."""
     for i in range(s.size):
-        below[i] = min(second - s[i], FARTHEST) if top >= 0 and gains[i] == gains[i] else FARTHEST
+        below[i] = min(second - s[i], FLOAT64_NORMAL) if top >= 0 and gains[i] == gains[i] else FLOAT64_NORMAL
     if top >= 0:
-        below[top] = min(s[top] - second, FARTHEST)
+        below[top] = min(s[top] - second, FLOAT64_NORMAL)
 
 
 @inlined

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.exp import FLOAT32_ZERO, RATIO_RANGE
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss
+from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, by_document, by_levels
 from lambdaboost.objectives.kernels.tree import is_tree_faster
 
 BY_LANES, BY_TILES, BY_TREE, BY_SWEEP, BY_PLAIN_LOOP = range(5)
 Kernels = NDArray[np.int8]  # one of these for each query
 Floats = NDArray[np.float64]
-NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, negligible
 
 
 def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
@@ -49,14 +49,19 @@ def clip_outliers(
     """The scores, a lone outlier nearer to the others, and the kernels, BY_PLAIN_LOOP where that is not enough."""
     sigma, center, _ = loss.sigmoid
     near, kernels = scores.copy(), kernels.copy()
-    over_queries(_clip_outliers, offsets, (sigma, SAFE_RANGE - abs(center)), near, kernels)
+    most = RATIO_RANGE - abs(center)
+    over_queries(_clip_outliers, offsets, (sigma, most, most - FLOAT32_ZERO - abs(center)), near, kernels)
     return near, kernels
 
 
 @kernel
 def _clip_outliers(first, last, offsets, limits, scores, kernels):
-    """Move the highest or the lowest score of a list of too wide a range, or go BY_PLAIN_LOOP where neither helps."""
-    sigma, most = limits
+    """Move the highest or the lowest score of a list of too wide a range, or go BY_PLAIN_LOOP where neither helps.
+
+    `limits` are σ, the widest range, and that of the other scores which leaves the outlier so far from all of them that
+    ρ or 1 − ρ is 0 in its pairs, as it was before.
+    """
+    sigma, most, others = limits
     for q in range(first, last):
         s = scores[offsets[q] : offsets[q + 1]]
         best = worst = s[0]
@@ -69,9 +74,9 @@ def _clip_outliers(first, last, offsets, limits, scores, kernels):
             second = x if second < x < best else second
             last_but_one = x if last_but_one > x > worst else last_but_one
         high, low = best, worst
-        if sigma * (second - worst) <= most - NEAR:
+        if sigma * (second - worst) <= others:
             high = worst + most / sigma
-        elif sigma * (best - last_but_one) <= most - NEAR:
+        elif sigma * (best - last_but_one) <= others:
             low = best - most / sigma
         # Scores of 1e17 do not change by as little.
         if sigma * (high - low) > most + 1 or not (high > second and low < last_but_one):

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from lambdaboost._jit import by_type, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import Loss
+from lambdaboost.objectives.kernels.loss import Loss, curvature
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
@@ -42,7 +42,6 @@ from lambdaboost.objectives.kernels.pair_weight import (
 from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
-FARTHEST_APART = 1e291  # scores of a list are nearer to each other
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
@@ -139,12 +138,12 @@ def _exponentials(sigmoid, n, work):
             worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
     for lane in range(LANES):
         apart = max(best[lane] - worst[lane], 0.0)
-        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * min(apart, FARTHEST_APART), FARTHEST))
+        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * apart, FLOAT64_NORMAL))
     for p in range(n):
         row, e = work.s[p * LANES : (p + 1) * LANES], work.e[p * LANES : (p + 1) * LANES]
         for lane in range(LANES):
-            x = sigmoid.sigma * min(best[lane] - row[lane], FARTHEST_APART)
-            e[lane] = exp_minus(min(x, FARTHEST)) * worst[lane]
+            # Infinitely far down where there is no document.
+            e[lane] = exp_minus(min(sigmoid.sigma * (best[lane] - row[lane]), FLOAT64_NORMAL)) * worst[lane]
 
 
 @inlined
@@ -266,7 +265,7 @@ class Results(NamedTuple):
 
 
 @inlined
-def _write(batch, offsets, rank, slots, results):
+def _write(gradient, batch, offsets, rank, slots, results):
     """Bring the sums of the lists to their documents."""
     lam, mu = results.out[0], results.out[1]
     for lane in range(LANES):
@@ -277,7 +276,7 @@ def _write(batch, offsets, rank, slots, results):
         for i in range(m):
             p = a + batch.position[i, lane]
             lam[p] = slots[i * SLOT + LANES * LAM + lane]
-            mu[p] = slots[i * SLOT + LANES * MU + lane]
+            mu[p] = curvature(gradient, slots[i * SLOT + LANES * MU + lane])
         if results.order.size:
             for p in range(m):
                 results.order[a + rank[p * LANES + lane]] = p
@@ -307,7 +306,7 @@ def sum_by_lanes(first, last, lists, formula, work, results):
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
         _factors_to_slots(formula.factors, batch, offsets, slots)
         _sum_lane_pairs(formula, n, slots)
-        _write(batch, offsets, work.rank, slots, results)
+        _write(formula.gradient, batch, offsets, work.rank, slots, results)
 
 
 def gradient_by_lanes(
@@ -320,7 +319,7 @@ def gradient_by_lanes(
     loss: Loss,
     results: Results,
 ) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than SAFE_RANGE apart.
+    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than RATIO_RANGE apart.
 
     Ranks are those by `ranked_by`, or where it has no length by the scores.
     """

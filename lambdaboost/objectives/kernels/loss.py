@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._jit import by_type, inlined, inlined_strict_fp
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_float64
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus, exp_minus_float64
 
-SAFE_RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
 ONE = np.float32(1)
 
 # λ and μ of a pair, `pair_gradients(gradient, weighted, ρ, 1 − ρ)`, with `weighted` its weight times ρ. Every product
@@ -24,6 +23,8 @@ pair_gradients = by_type(lambda gradient: gradient.pair_gradients)
 sigmoid_pair = by_type(lambda sigmoid: sigmoid.sigmoid_pair)
 # What represents a document's score where it is the better of a pair, and some scores of a query.
 as_better = by_type(lambda sigmoid: sigmoid.as_better)
+# What a sum of curvatures is, without the rounding errors that make one negative that cannot be.
+curvature = by_type(lambda gradient: gradient.curvature)
 write_e = by_type(lambda sigmoid: sigmoid.write_e)
 
 
@@ -41,6 +42,11 @@ class Logistic(NamedTuple):
         """Times the weight of the pair."""
         return weighted, unfused_product(weighted, rest)
 
+    @staticmethod
+    def curvature(gradient, total):
+        """At least 0."""
+        return max(total, 0.0)
+
 
 class LogisticPlusLocal(NamedTuple):
     """A sum of `Logistic` and the local ρ(1 − ρ) with curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
@@ -53,6 +59,11 @@ class LogisticPlusLocal(NamedTuple):
         """Times the weight of the pair."""
         f, c = gradient.logistic + gradient.local * rest, gradient.logistic + gradient.local * (rest - rho)
         return weighted * f, unfused_product(weighted, rest) * c
+
+    @staticmethod
+    def curvature(gradient, total):
+        """Of either sign."""
+        return total
 
 
 class ByRatio(NamedTuple):
@@ -115,7 +126,7 @@ class Loss(NamedTuple):
 def logistic(x):
     """ρ = 1/(1 + e^x) and 1 − ρ in float64, whatever x."""
     far = abs(x)
-    small = exp_minus_float64(far if far < FARTHEST else FARTHEST)
+    small = exp_minus_float64(far if far < FLOAT64_NORMAL else FLOAT64_NORMAL)
     larger = 1 / (1 + small)
     smaller = small * larger
     return (smaller, larger) if x > 0 else (larger, smaller)

@@ -151,7 +151,7 @@ class Unit(NamedTuple):
 
 @traits(fixed_by_rank=True, n_terms=1)
 class Dcg(NamedTuple):
-    """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
+    """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG and Precision."""
 
     @staticmethod
     def rank_terms(swap, query, d, h):

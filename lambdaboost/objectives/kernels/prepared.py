@@ -20,8 +20,8 @@ from lambdaboost.objectives.kernels.dispatch import (
     choose_kernel,
     clip_outliers,
 )
+from lambdaboost.objectives.kernels.exp import RATIO_RANGE
 from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
-from lambdaboost.objectives.kernels.loss import SAFE_RANGE
 from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round, mean_discounts
 from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
 from lambdaboost.objectives.kernels.pair_weight import MeanDcg, PairWeights
@@ -126,7 +126,7 @@ class PreparedPairs:
         already; None if nobody else reads it.
         """
         groups, near = self.groups, now.scores
-        if self.loss.sigmoid.sigma * now.spread + abs(self.loss.sigmoid.center) > SAFE_RANGE:
+        if self.loss.sigmoid.sigma * now.spread + abs(self.loss.sigmoid.center) > RATIO_RANGE:
             near, kernels = clip_outliers(now.scores, self.offsets, self.kernels, self.loss)
             groups = group_by_kernel(kernels)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import by_type, inlined, kernel, known_by_type, over_queries
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, write_e
+from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, curvature, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     PairWeights,
     Ranked,
@@ -270,7 +270,8 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             document, of_slot = work.document, work.sums
             for part in range(2):
                 for slot in range(work.start[part, 0], work.start[part, reach.size]):
-                    lam[document[slot]], mu[document[slot]] = of_slot[0, slot], of_slot[1, slot]
+                    i = document[slot]
+                    lam[i], mu[i] = of_slot[0, slot], curvature(formula.gradient, of_slot[1, slot])
 
 
 def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float32) -> None:

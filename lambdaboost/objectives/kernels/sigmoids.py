@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from lambdaboost._jit import inlined
-from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
-
-WIDEST = 600.0  # e^{−x} up to here is a normal float64, and so is what a pair makes of two of them
+from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus_float64
 
 
 @inlined
@@ -17,7 +15,7 @@ def scale_scores(steepness, s, e):
     for i in range(s.size):
         highest = max(highest, s[i])
         lowest = min(lowest, s[i])
-    near = steepness * (highest - lowest) <= WIDEST
+    near = steepness * (highest - lowest) <= FLOAT64_NORMAL
     for i in range(s.size if near else 0):
         e[i] = math.exp(steepness * (s[i] - highest))
     return near
@@ -37,7 +35,7 @@ def write_sigmoid_pairs(i, near, steepness, s, e, rho, rest):
     else:
         for j in range(e.size):
             x = steepness * (s[i] - s[j])
-            fall = exp_minus_float64(min(abs(x), FARTHEST))
+            fall = exp_minus_float64(min(abs(x), FLOAT64_NORMAL))
             likely = 1 / (1 + fall)
             rho[j] = fall * likely if x > 0 else likely
             rest[j] = likely if x > 0 else fall * likely

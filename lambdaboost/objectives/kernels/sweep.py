@@ -112,7 +112,7 @@ def sum_by_sweep(s, mean, level, by_mean, gain, factors, first, out):
 
 
 def gradient_by_sweep(lists: Any, loss: Loss, out: Any) -> None:
-    """Write λ and μ of the queries that are wanted, whose scores lie at most SAFE_RANGE / σ apart."""
+    """Write λ and μ of the queries that are wanted, whose scores lie at most RATIO_RANGE / σ apart."""
     levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
 
     def block(first: int, last: int, _: Any) -> None:

@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.exp import FLOAT32_ZERO, FLOAT64_NORMAL, RATIO_RANGE
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import SAFE_RANGE, Loss, logistic, pair_gradients, write_e
+from lambdaboost.objectives.kernels.loss import Loss, curvature, logistic, pair_gradients, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
@@ -57,7 +58,6 @@ from lambdaboost.objectives.kernels.tiles import (
 
 N_POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in σs, that interacts with another through its points; the force has poles at distance π
-FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
 WIDEST_GAP = 256.0  # wider gaps between neighbours in σs are narrowed to this: ρ is 0 or 1 either way
 DEPTH = 64  # pairs of runs that wait to be cut: fewer than two for each level of the tree
@@ -266,13 +266,17 @@ def _evaluate_local_expansions(docs, runs, at_points):
 
 
 @inlined
-def _interact_by_points(formula, weights, runs, pair, work):
-    """Turn the moments of each of two runs into a local expansion at the points of the other."""
+def _interact_by_points(formula, weights, runs, pair, is_far, work):
+    """Turn the moments of each of two runs into a local expansion at the points of the other.
+
+    However wide runs are that lie far apart, the force is the same for all their documents.
+    """
     upper, lower = pair
     at_points = work.translation
     for u in range(N_POINTS):
         for v in range(N_POINTS):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
+            o = FLOAT64_NORMAL if is_far else o
             rho, rest = logistic(o + formula.sigmoid.center)  # where the upper document is the better
             f, c = pair_gradients(formula.gradient, rho, rho, rest)
             at_points[UPPER, BETTER, OF_LAM, u, v], at_points[LOWER, WORSE, OF_LAM, v, u] = f, -f
@@ -325,9 +329,9 @@ def _interact_all(formula, weights, docs, runs, work):
             n -= 1
             a, b = pending[n, 0], pending[n, 1]
             apart = (middle[a] - half[a]) - (middle[b] + half[b])
-            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(formula.sigmoid.center)
-            if a != b and not near:
-                _interact_by_points(formula, weights, runs, (a, b), work)
+            is_far = apart >= FLOAT32_ZERO + abs(formula.sigmoid.center)
+            if a != b and (is_far or 2 * max(half[a], half[b]) <= WIDTH):
+                _interact_by_points(formula, weights, runs, (a, b), is_far, work)
             elif 2 * min(a, b) >= n_runs:
                 _interact_by_pairs(formula, weights, docs, runs.bounds, (a, b), work)
             else:
@@ -342,7 +346,7 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
     high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
-    if high - low + abs(formula.sigmoid.center) > SAFE_RANGE:
+    if high - low + abs(formula.sigmoid.center) > RATIO_RANGE:
         _far_pairs(formula, weights, docs, upper, lower)
         return
     n_leaves, n_levels = 1 if pair[0] == pair[1] else 2, weights.gain.size
@@ -434,7 +438,8 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
     _interact_all(formula, weights, docs, runs, work)
     _evaluate_local_expansions(docs, runs, work.at_points)
     for i in range(docs.s.size):
-        out[0, docs.document[i]], out[1, docs.document[i]] = docs.sums[0, i], docs.sums[1, i]
+        out[0, docs.document[i]] = docs.sums[0, i]
+        out[1, docs.document[i]] = curvature(formula.gradient, docs.sums[1, i])
 
 
 def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:

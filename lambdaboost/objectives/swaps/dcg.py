@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
+from lambdaboost.evaluation import CNDCG, NDCG, Precision
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
 from lambdaboost.objectives.swaps.registry import ranks_from_0, swap_of
 
@@ -43,9 +43,8 @@ def dcg_weights(metric: Any, q: Queries) -> PairWeights:
     return PairWeights(Dcg(), np.zeros(0), _discounts(q, metric.k), metric.k or q.n_documents)
 
 
-@swap_of(WTA, Precision)
-def _first_ranks(metric: WTA | Precision, q: Queries) -> PairWeights:
-    """A document counts its gain in the first k ranks, and nothing below; WTA is Precision@1."""
-    k = getattr(metric, "k", 1)
-    counts = q.memo(("first ranks", k), lambda: (ranks_from_0(q) < k) * 1.0)
-    return PairWeights(Dcg(), np.zeros(0), counts, k)
+@swap_of(Precision)
+def _first_ranks(metric: Precision, q: Queries) -> PairWeights:
+    """A document counts its gain in the first k ranks, and nothing below."""
+    counts = q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0)
+    return PairWeights(Dcg(), np.zeros(0), counts, metric.k)

@@ -40,8 +40,8 @@ def check_swap(name: str, metric: object) -> None:
 
 
 def pair_weights(metric: Any, q: Queries) -> PairWeights:
-    """The swap of a measure, and what it reads besides the scores."""
-    return next(weigh for measure, weigh in SWAPS.items() if isinstance(metric, measure))(metric, q)
+    """The swap of a measure, and what it reads besides the scores: its own, or that of its nearest base class."""
+    return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)(metric, q)
 
 
 def unweighted(q: Queries) -> PairWeights:

@@ -1,0 +1,88 @@
+"""How far apart scores may lie: outliers, centres, perfect order, and `GradientStep` of the smallest forces."""
+
+import naive
+import numpy as np
+import pytest
+
+from lambdaboost import GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.evaluation import PairAccuracy
+
+GAPS = (30.0, 60.0, 80.0, 130.0, 300.0, 6301.0, 1e6, 1e17)
+CENTERS = (-50.0, -20.0, 0.0, 20.0, 50.0)
+# Scores with an outlier, and labels: with the outlier in all pairs, at its place and at the wrong end, and in some.
+LISTS = {
+    "two": (lambda gap: [gap, 0.0], [1, 0]),
+    "two, wrong": (lambda gap: [gap, 0.0], [0, 1]),
+    "high": (lambda gap: [gap, 25.9, 10.0, 0.0], [1, 0, 0, 0]),
+    "high, all pairs": (lambda gap: [gap, 25.9, 10.0, 0.0], [3, 2, 1, 0]),
+    "low": (lambda gap: [-gap, 25.9, 10.0, 0.0], [0, 1, 1, 1]),
+    "low, wrong": (lambda gap: [-gap, 25.9, 10.0, 0.0], [1, 0, 0, 0]),
+    "both": (lambda gap: [gap, 3.0, 1.0, -gap], [3, 1, 2, 0]),
+    "a longer list": (lambda gap: [gap, *np.linspace(5.0, 0.0, 60)], [2, *np.arange(60) % 2]),
+}
+
+
+def expected(objective, scores, relevance):
+    """λ and μ in float64."""
+    return naive.of_documents(objective, scores, {"relevance": relevance}, range(scores.size))
+
+
+def stepped(lam):
+    """λ of a query as float32 over their standard deviation, or as they are where that is below float32's range."""
+    lam = lam.astype(np.float32).astype(np.float64)
+    spread = lam.std()
+    return lam / (spread if spread >= np.finfo(np.float32).tiny else 1.0)
+
+
+@pytest.mark.parametrize("center", CENTERS)
+@pytest.mark.parametrize("name", LISTS)
+def test_a_gap_around_a_centre(name, center):
+    make, relevance = LISTS[name]
+    relevance = np.asarray(relevance, float)
+    for gap in GAPS:
+        scores, q = np.asarray(make(gap)), Queries(relevance, sizes=[relevance.size])
+        objective = SigmoidLocal(center=center)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lam, mu = expected(objective, scores, relevance)
+        grad, hess = objective.gradient(scores, q)
+        largest = np.abs(lam).max()
+        np.testing.assert_allclose(-grad, lam, rtol=0, atol=1e-6 * largest + 1e-38)
+        np.testing.assert_allclose(hess, mu, rtol=0, atol=1e-6 * max(largest, np.abs(mu).max()) + 1e-38)
+        found = GradientStep(objective).gradient(scores, q)[0]
+        np.testing.assert_allclose(-found, stepped(lam), rtol=0, atol=1e-5, err_msg=f"a gap of {gap}")
+
+
+@pytest.mark.parametrize("objective", [RankNet(), LambdaRank(), LambdaRank(PairAccuracy())], ids=repr)
+@pytest.mark.parametrize("name", LISTS)
+def test_a_gap(name, objective):
+    make, relevance = LISTS[name]
+    relevance = np.asarray(relevance, float)
+    for gap in GAPS:
+        scores, q = np.asarray(make(gap)), Queries(relevance, sizes=[relevance.size])
+        with np.errstate(over="ignore", invalid="ignore"):
+            lam, _ = expected(objective, scores, relevance)
+        grad, hess = objective.gradient(scores, q)
+        np.testing.assert_allclose(-grad, lam, rtol=0, atol=5e-6 * np.abs(lam).max() + 1e-38)
+        assert hess.min() >= 0
+        found = GradientStep(objective).gradient(scores, q)[0]
+        np.testing.assert_allclose(-found, stepped(lam), rtol=0, atol=1e-5, err_msg=f"a gap of {gap}")
+
+
+@pytest.mark.parametrize("levels", [2, 5])
+@pytest.mark.parametrize("width", [1, 30, 100])
+def test_perfect_order_by_the_tree(width, levels):
+    """Levels 60 apart: forces of e⁻⁶⁰, which decide the gradient steps."""
+    n, rng = 6_000, np.random.default_rng(0)
+    relevance = np.sort(rng.integers(0, levels, n))[::-1].astype(float)
+    scores = width * np.sort(rng.random(n))[::-1] + 60 * relevance
+    q = Queries(relevance, sizes=[n])
+    grad, hess = RankNet().gradient(scores, q)
+    edges = np.flatnonzero(relevance[:-1] != relevance[1:])
+    watched = np.unique([0, n // 2, n - 1, np.abs(grad).argmax(), *edges, *edges + 1])
+    lam, mu = naive.of_documents(RankNet(), scores, {"relevance": relevance}, watched)
+    largest = np.abs(lam).max()
+    np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=1e-6 * largest + 1e-38)
+    np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=1e-6 * largest + 1e-38)
+    assert hess.min() >= 0
+    steps = -GradientStep(RankNet()).gradient(scores, q)[0]
+    assert steps[relevance == levels - 1].min() >= 0 >= steps[relevance == 0].max()

@@ -24,6 +24,10 @@ the standard error that follows from those within the sets. "Inverse variance" w
 
 With ``--draws`` the objectives are `YetiLoss` of MRR and of MAP with 1, 2, 4 and 8 draws on LightGBM, each compared in
 its own measure with `LambdaRank` of that measure and with 2 draws; clueweb09 and mslr, the largest, are left out.
+
+With ``--noise`` nothing is compared: LightGBM's `lambdarank` with its defaults, 100 rounds, is trained on one half of
+each set and tested on the other, eight times with the rows of each query in other orders and eight times with other
+seeds and a bagging of 0.8, to see how far a mean of NDCG@10 moves by chance.
 """
 
 from __future__ import annotations
@@ -267,6 +271,21 @@ def report_draws(results: dict[str, list[dict[Key, Floats]]], about: str) -> str
     return "\n".join(lines)
 
 
+def report_noise(name: str, data: Judged) -> str:
+    """A row of a table: how far the mean NDCG@10 of one training moves, as standard deviation and range."""
+    first = np.random.default_rng(0).random(data.sizes.size) < 0.5
+    train, test = data.part(first), data.part(~first)
+    cells = []
+    for orders, params in ((8, {}), (1, {"bagging_fraction": 0.8, "bagging_freq": 1})):
+        means = []
+        for x in range(8):
+            rows = train.shuffled(np.random.default_rng(x % orders))
+            scores = staged_lightgbm({"objective": "lambdarank"} | params, rows, x, [test])[0][100 // STEP - 1]
+            means.append(100 * np.nanmean(MEASURES[0].per_query(scores, test.queries)))
+        cells.append(f"{np.std(means, ddof=1):.2f} | {np.ptp(means):.2f}")
+    return f"| {name} | {train.sizes.size} | {test.sizes.size} | {' | '.join(cells)} |"
+
+
 def main() -> None:
     """Train what is not in `--out` yet, and write the report."""
     made = argparse.ArgumentParser("python -m benchmarks.gain.one_label", description=__doc__)
@@ -274,11 +293,17 @@ def main() -> None:
     made.add_argument("folder", type=Path, help="the folder of the sets, which one_label_sets.py describes")
     made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), help="default: all")
     made.add_argument("--draws", action="store_true", help="compare numbers of draws instead")
+    made.add_argument("--noise", action="store_true", help="measure how far one training moves by chance instead")
     made.add_argument("--seeds", type=int, default=2)
     made.add_argument(
         "--out", type=Path, default=Path("one_label.md"), help="the report; values in a .pkl beside it"
     )
     options = made.parse_args()
+    if options.noise:
+        print("| set | trained on | tested on | rows: deviation | range | seeds: deviation | range |")
+        for name in options.sets:
+            print(report_noise(name, SETS[name](options.folder)), flush=True)
+        return
     if options.draws:
         by_draws = (YetiLoss(measure, draws=draws) for measure in (MRR(), MAP()) for draws in DRAWS)
         compared = (LambdaRank(MRR()), LambdaRank(MAP()), *by_draws)

@@ -33,7 +33,7 @@ def fitted(parameters=None, **arguments):
 def test_fitted_attributes():
     frame = pd.DataFrame(X).add_prefix("f")
     ranker, _ = fitted()
-    stock = lgb.LGBMRanker(objective=LambdaRank(), **SMALL).fit(X, Q.relevance, group=Q.sizes)
+    stock = lgb.LGBMRanker(objective=YetiLoss(), **SMALL).fit(X, Q.relevance, group=Q.sizes)
     named = LambdaRanker(**SMALL).fit(frame, pd.Series(Q.relevance), group=Q.sizes)
     np.testing.assert_array_equal(ranker.predict(X), stock.predict(X))
     np.testing.assert_array_equal(ranker.predict(X), named.predict(frame[frame.columns[::-1]]))

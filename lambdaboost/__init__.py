@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lambdaboost.objectives import *  # noqa: F403
     from lambdaboost.saving import load as load, save as save
     from lambdaboost.serving import export as export
-    from lambdaboost.tuning import Tuned as Tuned, tune as tune
+    from lambdaboost.tuning import Tuned as Tuned, cross_validate as cross_validate, tune as tune
 
 __version__ = "0.3.0"
 
@@ -53,6 +53,7 @@ HOLDERS = {
     "Tuned": "tuning",
     "attach": "engine_data",
     "compare": "evaluation",
+    "cross_validate": "tuning",
     "explain": "explanation",
     "export": "serving",
     "load": "saving",

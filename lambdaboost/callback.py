@@ -86,7 +86,7 @@ def call_objective(
 def _bind(objective: Any, data: Any, q: Queries) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
     check_sources(objective, q, remedy=attaching(data))
-    objective.check_training(q)
+    objective.refuse_on_engines()
     return objective.on(q)
 
 
@@ -160,7 +160,7 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
     In the remedy ``{argument}`` is "sources" or "position", and ``{attach}`` the call that attaches what is missing.
     """
     lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
-    if getattr(reader, "reads_positions", False) and q.positions is None:
+    if reads_positions(reader) and q.positions is None:
         lost.append("position")
     if lost:
         argument = "position" if lost[0] == "position" else "sources"
@@ -170,6 +170,13 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
             f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {where} does not have: "
             f"{remedy.format(argument=argument, attach=attach)}"
         )
+
+
+def reads_positions(reader: Any) -> bool:
+    """Whether an objective or a measure reads the positions at which rows were shown."""
+    if hasattr(reader, "needs"):
+        return bool(reader.needs.positions)
+    return bool(getattr(reader, "reads_positions", False))
 
 
 def attaching(data: Any) -> str:

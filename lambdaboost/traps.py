@@ -84,9 +84,7 @@ class Case:
 
 
 def refuse_traps(case: Case) -> None:
-    """Raise for the first row that refuses the case, and on a cluster for an objective that needs all queries."""
-    if case.on_cluster:
-        refuse_sums_over_all(case.objective)
+    """Raise for the first row that refuses the case."""
     for text in _messages(case, REFUSED):
         raise ValueError(text)
 
@@ -110,7 +108,8 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
     """
-    if not getattr(objective, "counts_documents", False):
+    needs = getattr(objective, "needs", None)  # an engine's own has none
+    if needs is None or not needs.counts_documents:
         return None
     return min(GRADIENT_LEAF, max(20, documents // 20))
 
@@ -216,17 +215,6 @@ XGBOOST = (
 # Both engines.
 
 
-def refuse_sums_over_all(objective: Any) -> None:
-    """Raise if an objective depends on all queries together, which no worker of a cluster has."""
-    if hasattr(objective, "reference") or getattr(objective, "scaled", None) is not None:
-        raise ValueError(
-            f"{objective!r} needs all queries in one process, and no worker has all of them: give fixed weights or "
-            "schedules"
-        )
-    for part in getattr(objective, "parts", ()):
-        refuse_sums_over_all(part)
-
-
 def _only_native(case: Case) -> Found:
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
@@ -251,7 +239,7 @@ def _small_leaves(case: Case) -> Found:
 
 def _sorted_rows(case: Case) -> Found:
     """By a source that the objective reads, in round 0, in which all scores tie."""
-    if not case.round and case.objective.ranks_ties_by_row:
+    if not case.round and case.objective.needs.ties_by_row:
         yield from sorted_sources(case.objective.sources, case.q)
 
 
@@ -315,7 +303,7 @@ def _many_digits(case: Case) -> Found:
 
 def _unread_positions(case: Case) -> bool:
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.positions is not None) or case.objective.reads_positions:
+    if not (own or case.q.positions is not None) or case.objective.needs.positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)

@@ -15,7 +15,7 @@ import xgboost as xgb
 
 from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, Queries, Scorecard, YetiLoss, query_folds
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)
@@ -31,11 +31,9 @@ XGB = {"nthread": 1, "min_child_weight": 0}
 class ByPosition(Objective, registered=False):
     """Pulls a row up by the inverse of its position: different positions train different models."""
 
-    reads_positions = True
-
     @property
-    def sources(self):
-        return ("relevance",)
+    def needs(self):
+        return Needs(positions=True)
 
     def lambdas(self, scores, q, iteration):
         position = q.required_position()
@@ -191,10 +189,10 @@ def test_containers_read_what_their_parts_read():
         (LambdaRank(), YetiLoss()),
     )
     for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
-        assert objective.reads_positions
+        assert objective.needs.positions
         with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
             train("lightgbm", dataset("lightgbm", position=None), objective)
-    assert not any(objective.reads_positions for objective in kept)
+    assert not any(objective.needs.positions for objective in kept)
 
 
 def test_folds_keep_positions():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import error_context, naming_rows
 from lambdaboost._words import counted
+from lambdaboost.callback import reads_positions
 from lambdaboost.cli.console import print_table, tell
 from lambdaboost.cli.models import Model, open_labelled, read_model
 from lambdaboost.datasets import Columns, Queries
@@ -58,7 +59,7 @@ def check_labels(
             raise ValueError(
                 f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
             )
-        if getattr(reader, "reads_positions", False) and q.positions is None:
+        if reads_positions(reader) and q.positions is None:
             raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
         with naming_rows(place), error_context(repr(reader)):
             if isinstance(reader, Measure):

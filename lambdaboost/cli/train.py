@@ -27,7 +27,7 @@ from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import hint
-from lambdaboost.tuning.request import find_shared
+from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"
@@ -106,7 +106,8 @@ def train(
     if isinstance(objective, NativeObjective):
         objective.check_positions(parts["train"].queries)
     shuffled = parts["train"].shuffled(seed)
-    if not getattr(objective, "reads_positions", True) and any(m.reads_positions for m in measures):
+    needs = getattr(objective, "needs", None)  # an engine's own has none, and reads them
+    if needs is not None and not needs.positions and any(m.reads_positions for m in measures):
         shuffled = shuffled.without_positions()  # it would be reported that the training ignores them
     warn_of_leaks(shuffled.features, shuffled.queries, shuffled.feature_names)
     data = make_dataset(engine, shuffled)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, check_objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
 
 
-class GradientStep(Wrapper):
+class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
@@ -39,14 +39,22 @@ class GradientStep(Wrapper):
 
     """
 
+    objective: Objective
     normalize: Normalize = "query"
 
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
         check_choice("normalize", self.normalize, Normalize)
 
-    curvature_changes_sign = False  # μ is 1
-    counts_documents = True
+    @property
+    def parts(self) -> tuple[Objective, ...]:
+        """The objective."""
+        return (self.objective,)
+
+    @property
+    def needs(self) -> Needs:
+        """What the objective needs; μ is 1."""
+        return replace(self.objective.needs, sign_changes=False, counts_documents=True)
 
     def _prepare(self, q: Queries) -> Lambdas:
         of_objective, ones = self.objective.prepare(q), np.ones(q.n_documents, dtype=np.float32)

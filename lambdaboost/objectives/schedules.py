@@ -79,9 +79,11 @@ def check_weight(name: str, value: object, high: float = math.inf) -> None:
         check_number(name, value, 0, high)
 
 
-def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:
-    """The weight at a round, checked."""
-    w: Any = weight(iteration) if callable(weight) else weight
+def weight_at(weight: float | Schedule, iteration: int, high: float = math.inf) -> float:
+    """The weight at a round, checked where a function gives it."""
+    if not callable(weight):
+        return weight
+    w: Any = weight(iteration)
     if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
         wanted = "in [0, 1]" if high == 1 else "≥ 0"
         raise ValueError(

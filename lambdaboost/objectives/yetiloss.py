@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
 
@@ -76,9 +77,9 @@ class YetiLoss(Objective):
         check_whole("seed", self.seed, 0)
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Only without noise: noisy scores do not tie."""
-        return self.beta == 0
+    def needs(self) -> Needs:
+        """What the measure reads; noisy scores do not tie."""
+        return replace(super().needs, ties_by_row=self.beta == 0)
 
     @cached_property
     def rule(self) -> PairRule:

@@ -158,8 +158,3 @@ class PreparedPairs:
 def group_by_kernel(kernels: NDArray[np.int8]) -> dict[int, NDArray[np.bool_]]:
     """Which queries each kernel sums, without kernels that sum none."""
     return {int(kernel): kernels == kernel for kernel in np.unique(kernels)}
-
-
-def no_order(n_documents: int) -> Order:
-    """Memory for an order that is still unknown."""
-    return np.full(n_documents, -1, dtype=np.int32)

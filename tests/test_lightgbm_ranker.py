@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lambdaboost import CNDCG, MRR, NDCG, LambdaRank
+from lambdaboost import CNDCG, MRR, NDCG, YetiLoss
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 from lambdaboost.lightgbm import LambdaRanker

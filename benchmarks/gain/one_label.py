@@ -280,7 +280,9 @@ def report_noise(name: str, data: Judged) -> str:
         means = []
         for x in range(8):
             rows = train.shuffled(np.random.default_rng(x % orders))
-            scores = staged_lightgbm({"objective": "lambdarank"} | params, rows, x, [test])[0][100 // STEP - 1]
+            scores = staged_lightgbm({"objective": "lambdarank"} | params, rows, x, [test])[0][
+                100 // STEP - 1
+            ]
             means.append(100 * np.nanmean(MEASURES[0].per_query(scores, test.queries)))
         cells.append(f"{np.std(means, ddof=1):.2f} | {np.ptp(means):.2f}")
     return f"| {name} | {train.sizes.size} | {test.sizes.size} | {' | '.join(cells)} |"
@@ -293,7 +295,9 @@ def main() -> None:
     made.add_argument("folder", type=Path, help="the folder of the sets, which one_label_sets.py describes")
     made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), help="default: all")
     made.add_argument("--draws", action="store_true", help="compare numbers of draws instead")
-    made.add_argument("--noise", action="store_true", help="measure how far one training moves by chance instead")
+    made.add_argument(
+        "--noise", action="store_true", help="measure how far one training moves by chance instead"
+    )
     made.add_argument("--seeds", type=int, default=2)
     made.add_argument(
         "--out", type=Path, default=Path("one_label.md"), help="the report; values in a .pkl beside it"

@@ -33,8 +33,9 @@ class YetiLoss(Objective):
     logistic noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is
     not the gradient of an expected measure: the noise is in the weights only.
 
-    It does not help every measure: on MRR it is level with LightGBM's ``lambdarank``, and `YetiLoss` of MRR or MAP gives
-    away NDCG of graded labels. For the order of a whole list use `RankNet`. Figures are on the page "Which objective?".
+    It does not help every measure: on MRR it is level with LightGBM's ``lambdarank``, and `YetiLoss` of MRR or MAP
+    gives away NDCG of graded labels. For the order of a whole list use `RankNet`. Figures are on the page "Which
+    objective?".
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from lambdaboost.engine_data import (
     queries_of,
 )
 from lambdaboost.engines import engine_of, lightgbm, xgboost
-from lambdaboost.traps import Case, refuse_traps, warn_of_traps
+from lambdaboost.traps import Case, refuse_traps, warn_of_cut_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
@@ -195,18 +195,27 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     position = columns.position if getattr(measure, "reads_positions", False) else None
     q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
+    warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)
     return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
 
 
 def columns_of(estimator: Any) -> Columns:
     """The columns that a ranker names, also as the last step of a pipeline or within a search."""
+    ranker = ranker_of(estimator)
+    if not hasattr(ranker, "query"):
+        return Columns()
+    named = ("query", "sources", "position", "weight")
+    return Columns(**{name: getattr(ranker, name) for name in named if hasattr(ranker, name)})
+
+
+def ranker_of(estimator: Any) -> Any:
+    """The last step of a pipeline, and the estimator of a search, which may have been fitted; any other unchanged."""
     steps = getattr(estimator, "steps", None)
-    inner = steps[-1][1] if isinstance(steps, list) and steps else getattr(estimator, "estimator", None)
-    if inner is not None:
-        return columns_of(inner)
-    named = ("query", "sources", "position")
-    return Columns(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
+    if isinstance(steps, list) and steps:
+        return ranker_of(steps[-1][1])
+    inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator", None))
+    return estimator if inner is None else ranker_of(inner)
 
 
 # The booster that calls.

@@ -55,6 +55,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     assert {least, *member("ONLY_NATIVE")} <= member("parameter_names")()
     assert {"objective", "seed"} <= member("reserved_names")()
     assert member("given")({least: 3}, least) == 3 and engine.given({}, least) is None
+    assert member("is_true")("true") and not engine.is_true(False)
     assert member("workers")({}) == 1
 
     # Data sets: their rows in three fields, and the features by their names.

@@ -200,7 +200,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             ],
             valid_names=eval_names,
             feval=feval,
-            init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
+            init_model=None if init_model is None else booster_of(init_model, self._engine),
             callbacks=[*engine.prevent_reset(called), *order, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.

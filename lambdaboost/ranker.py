@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import package
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Encoder, Queries
@@ -171,7 +170,7 @@ class Ranker:
         columns = columns_of(self)
         if model is None or not table.is_named:
             return Encoder.fit(columns, table, self.unseen)
-        booster = booster_of(model, package(self._engine.NAME).Booster)
+        booster = booster_of(model, self._engine)
         first = with_booster_features(Encoder(columns, unseen=self.unseen), booster, table.names)
         features = first.features or columns.features_of(table)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories

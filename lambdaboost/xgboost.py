@@ -151,7 +151,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             "sample_weight_eval_set": ("weight", sample_weight_eval_set),
             "base_margin_eval_set": ("init_score", base_margin_eval_set),
         }
-        first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
+        first_model = None if xgb_model is None else booster_of(xgb_model, self._engine)
         objective, encoder, training, valid = self._read_data(X, y, arrays, eval_set, eval_arrays, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for at, one in enumerate(valid):

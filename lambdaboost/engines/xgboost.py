@@ -7,6 +7,7 @@ says nothing of itself to what it calls. If a later version changes a name, `tes
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import re
@@ -271,7 +272,9 @@ def version() -> str:
 
 
 def read(content: bytes) -> Any:
-    """The booster of the bytes of its file."""
+    """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
+    if not content or (content.startswith(b"{") and not content.rstrip().endswith(b"}")):
+        raise ValueError("the model is cut short: copy the file again, or train again")
     return package(NAME).Booster(model_file=bytearray(content))
 
 
@@ -319,12 +322,24 @@ def first_is_unused(booster: Any) -> bool:
 
 
 def categories(booster: Any) -> dict[str, list[Any]]:
-    """The values of each categorical feature that the booster itself stores."""
-    try:  # stored since XGBoost 3.1, and not with a linear model
-        arrow = dict(booster.get_categories(export_to_arrow=True).to_arrow())
-    except (AttributeError, ImportError, package(NAME).core.XGBoostError):
+    """The values of each categorical feature that the booster itself stores, as XGBoost 3.1 and later do."""
+    if "c" not in (booster.feature_types or ()):
         return {}
-    return {name: values.to_pylist() for name, values in arrow.items() if values is not None}
+    boosting = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
+    stored = boosting.get("gbtree", boosting)["model"].get("cats", {}).get("enc", [])
+    found: dict[str, list[Any]] = {}
+    for name, of_feature in zip(feature_names(booster), stored, strict=False):
+        values, offsets = of_feature["values"], of_feature.get("offsets")
+        if offsets is None:  # numbers
+            found[name] = values
+        elif len(offsets) > 1:
+            if (
+                min(values) < 0
+            ):  # XGBoost counts characters where it stores bytes, so that values beyond ASCII are cut
+                return {}
+            text = bytes(values).decode()
+            found[name] = [text[a:b] for a, b in itertools.pairwise(offsets)]
+    return found
 
 
 def trees(booster: Any) -> Trees:

@@ -4,7 +4,7 @@ Neither engine passes its booster, but both call from methods of `Booster`, so i
 
     Booster.update ──> Objective.__call__, which is call_objective
                            ├─ known_data: the Queries of the data set, made once, and what is bound to them
-                           ├─ round_of: the booster's own count of iterations
+                           ├─ round: the booster's own count of iterations
                            ├─ Bound.gradient: λ and μ of the round
                            └─ traps, before the first step of this objective on these queries
 """
@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import in_use, using
-from lambdaboost.datasets import Columns, Queries
-from lambdaboost.engine_data import (
+from lambdaboost.attaching import (
     WITHOUT_SLICES,
     is_lightgbm,
     is_xgboost,
@@ -33,6 +32,7 @@ from lambdaboost.engine_data import (
     known_data,
     queries_of,
 )
+from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engines import engine_of, lightgbm, xgboost
 from lambdaboost.traps import Case, refuse_traps, warn_of_cut_queries, warn_of_traps
 
@@ -85,7 +85,7 @@ def call_objective(
 
 def _bind(objective: Any, data: Any, q: Queries) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
-    check_sources(objective, q, remedy=attaching(data))
+    check_sources(objective, q, remedy=remedy_of(data))
     objective.refuse_on_engines()
     return objective.on(q)
 
@@ -123,11 +123,11 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
-            check_sources(measure, q, remedy=attaching(None))
+            check_sources(measure, q, remedy=remedy_of(None))
             return unique_name(booster, measure.name), measure.mean(y_pred, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
-            check_sources(measure, q, remedy=attaching(queries))
+            check_sources(measure, q, remedy=remedy_of(queries))
             value = measure.mean(scores, q)
             if is_xgboost(queries):
                 return unique_name(booster, xgboost_name(measure)), value
@@ -179,7 +179,7 @@ def reads_positions(reader: Any) -> bool:
     return bool(getattr(reader, "reads_positions", False))
 
 
-def attaching(data: Any) -> str:
+def remedy_of(data: Any) -> str:
     """The remedy for a lost source of a data set; None for the arrays of LGBMRanker."""
     if data is None:
         return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
@@ -227,7 +227,7 @@ class BoosterState:
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
         engine: Any = engine_of(booster)
-        self.round_of = engine.round_of
+        self.round_of = engine.round_counter(booster)
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text

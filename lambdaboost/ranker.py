@@ -132,7 +132,7 @@ class Ranker:
         for all validation sets, by the argument of `fit`. A set that is the training data is the same object. Features
         and codes are those of the model that the training continues, which has them by place.
         """
-        objective, table = self._objective_to_fit(), open_table(X, "X")
+        objective, table = self._objective_to_fit(), open_table(X, "X").with_floats()
         encoder = self._fit_encoder(first_model, table)
         training = self._read_documents("X", table, y, encoder, **arrays)
         self._check_readers("X", training.queries, [objective])
@@ -159,7 +159,7 @@ class Ranker:
             if queries:
                 own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name), yv, encoder, **own)
+            one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, encoder, **own)
             if again and np.array_equal(one.queries.sizes, training.queries.sizes):
                 one = training
             found.append(one)

@@ -113,7 +113,10 @@ class SavedModel:
         n = len(engine.feature_names(self.booster))
         if not encoder.features and table.kind == "letor":
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
-            encoder = replace(encoder, features=letor_features(there, n, unused, table.name, self.name))
+            features = letor_features(there, n, unused, table.name, self.name)
+            encoder = replace(encoder, features=features)
+            if features[0] == "0":  # the engine read text itself, and what it takes absent features for
+                table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
             encoder = with_booster_features(encoder, self.booster, table.names)
 

@@ -250,6 +250,8 @@ def test_validation_queries_are_measured_with_their_weights():
     expected = np.average(values, weights=found.queries.query_weight)
     assert np.allclose(np.sort(found.queries.query_weight), np.sort(weight))
     assert found.comparison["mean"][0] == pytest.approx(expected)
+    by_column = tune(X.assign(w=1.0), y, valid=(Xv.assign(w=by_row), yv), weight="w", **given)
+    assert by_column.comparison["mean"].tolist() == found.comparison["mean"].tolist()
     with pytest.raises(ValueError, match=r"valid has no weights: give valid=\(X, y, sample_weight\)"):
         tune(X, y, valid=(Xv, yv), sample_weight=np.ones(len(X)), **given)
 

@@ -196,9 +196,13 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
-def round_of(booster: Any) -> int:
-    """The booster's own count of rounds, with those of the model that it continues, without trees of no split."""
-    return int(booster.current_iteration())
+def round_counter(booster: Any) -> Callable[[Any], int]:
+    """The method with the booster's own count of rounds, with those of the model that it continues.
+
+    It leaves out rounds whose tree has no split.
+    """
+    counter: Callable[[Any], int] = type(booster).current_iteration
+    return counter
 
 
 def threads_given(booster: Any) -> Any:

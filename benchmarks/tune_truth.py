@@ -54,7 +54,7 @@ def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[
 def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     """The table of a drawn search, with the true difference of each row."""
     results, truth = search(np.random.default_rng(seed), differs)
-    chosen = choose(results, (DEFAULT, TREES[0]), MEASURE)
+    chosen = choose(results, MEASURE)
     searched = [one for one in results if one.setting in TREES]
     frame = compare_results(results, [], chosen, searched, (MEASURE,))
     true = [truth[row.candidate] - truth.get(row.baseline, 0.0) for row in frame.itertuples()]

@@ -364,7 +364,7 @@ def tune(
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # Choose and compare.
-    members = [choose(results, planned[:2], measures[0])]
+    members = [choose(results, measures[0])]
     chosen, curve, weights = members[0], None, None
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
@@ -578,23 +578,17 @@ def on_trees(results: Iterable[Result], engine: str, objective: Any) -> list[Res
     ]
 
 
-def choose(results: Sequence[Result], simple: Sequence[Setting], measure: Measure) -> Result:
-    """The first of the `simple` settings that is within one standard error of the highest mean, else the highest mean.
+def choose(results: Sequence[Result], measure: Measure) -> Result:
+    """The setting with the highest mean, the first of equal ones.
 
-    A setting that leaves the measure undefined on a query on which
-    another defines it is not chosen, if there is any that does not.
+    A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
+    that does not. The alternative, the engine's default unless another is better by one standard error, gives NDCG
+    away: see benchmarks/results/choice.md.
     """
     eligible = [one for one in results if not one.setting.is_baseline]
-    defined = np.sum([~np.isnan(one.found.values[measure]) for one in eligible], axis=1)
-    eligible = [one for one, n in zip(eligible, defined, strict=True) if n == defined.max()]
-    best = max(eligible, key=lambda one: one.found.means[measure])
-    for setting in simple:
-        for one in eligible:
-            if one.setting == setting:
-                mean, error, _ = weighted_mean(*differences(best, one, measure))
-                if mean <= error:
-                    return one
-    return best
+    defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]
+    complete = [one for one, n in zip(eligible, defined, strict=True) if n == max(defined)]
+    return max(complete, key=lambda one: one.found.means[measure])
 
 
 def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:

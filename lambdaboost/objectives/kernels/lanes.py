@@ -36,6 +36,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     has_second,
     is_factored,
     rank_terms,
+    split_gain,
 )
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, exp_minus
 from lambdaboost.objectives.kernels.tiles import (
@@ -169,8 +170,7 @@ def _to_slots(batch, levels, work, slots):
             row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane] = level[lane], reach[lane]
         for lane in range(LANES):
             of_level = gain[work.level[lane] + max(level[lane], 0)] if level[lane] >= 0 else 0.0
-            row[LANES * GAIN + lane] = of_level
-            row[LANES * GAIN_REST + lane] = of_level - np.float32(of_level)
+            row[LANES * GAIN + lane], row[LANES * GAIN_REST + lane] = split_gain(of_level)
         for lane in range(LANES):
             row[LANES * LAM + lane] = row[LANES * MU + lane] = 0
         for lane in range(LANES):

@@ -125,6 +125,13 @@ is_factored = known_by_type(lambda factors: factors is Factors)
 
 
 @inlined_strict_fp
+def split_gain(gain):
+    """A float64 as the sum of a float32 and a much smaller one."""
+    rounded = np.float32(gain)
+    return rounded, np.float32(gain - rounded)
+
+
+@inlined_strict_fp
 def _difference(gain_i, rest_i, gain_j, rest_j):
     """The difference of two sums of a large number and a small one: in another order it would lose the small ones."""
     return (gain_i - gain_j) + (rest_i - rest_j)

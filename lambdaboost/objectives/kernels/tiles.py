@@ -33,6 +33,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     is_factored,
     rank_delta,
     rank_terms,
+    split_gain,
     times,
 )
 from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigmoid_pair, write_e
@@ -302,8 +303,7 @@ def _fill_levels(q, sigmoid, lists, work):
         best, worst = max(best, lists.scores[i]), min(worst, lists.scores[i])
     for part in range(2):
         for level in range(end - base):
-            here = np.float32(lists.gain[base + level])
-            rest = np.float32(lists.gain[base + level] - here)
+            here, rest = split_gain(lists.gain[base + level])
             for slot in range(start[part, level], start[part, level + 1]):
                 gain[slot], gain_rest[slot] = here, rest
         lo, hi = start[part, 0], start[part, end - base]

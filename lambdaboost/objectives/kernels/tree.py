@@ -36,6 +36,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     Unfactored,
     gain_delta,
     rank_terms,
+    split_gain,
     tree_terms,
 )
 from lambdaboost.objectives.kernels.sigmoid import (
@@ -387,8 +388,7 @@ def _fill_leaf_slots(gain, docs, bounds, x, work):
     for i in range(bounds[1] - 1, bounds[0] - 1, -1):
         start[docs.level[i]] -= 1
         slot = start[docs.level[i]]
-        of_level = np.float32(gain[docs.level[i]])
-        slots[GAIN, slot], slots[GAIN_REST, slot] = of_level, np.float32(gain[docs.level[i]] - of_level)
+        slots[GAIN, slot], slots[GAIN_REST, slot] = split_gain(gain[docs.level[i]])
         rank[slot], slots[SECOND, slot] = i, docs.second[i]
     for slot in range(start[start.size - 1], start[start.size - 1] + PADDING):
         slots[E, slot] = 0

@@ -15,7 +15,7 @@ EXTRAS ?= test,lint
 # Python compiles what is imported: pip would compile all, which takes a third of the installation.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt
 
-CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py attach.py parameters.py private.py save.py \
+CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py attach.py parameters.py engines.py save.py \
 	continued.py threads.py lightgbm_ranker.py xgboost_ranker.py)
 OLDEST_TESTS := $(addprefix tests/test_,attach.py continued.py lightgbm_ranker.py xgboost_ranker.py save.py kernel_cache.py)
 

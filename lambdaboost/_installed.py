@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.metadata import requires
 from typing import Any
 
-TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "optuna": "Optuna"}
+TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 
 def package(name: str) -> Any:
@@ -32,8 +32,8 @@ def package(name: str) -> Any:
 def install_command(name: str) -> str:
     """The command that installs a library, in a version that lambdaboost supports.
 
-    >>> install_command("optuna")
-    "pip install 'optuna>=4'"
+    >>> install_command("polars").startswith("pip install 'polars")
+    True
     """
     wanted = next((one for one in requires("lambdaboost") or () if re.match(rf"{name}\b(?!-)", one)), name)
     wanted = re.sub(r"\[.*?\]", "", wanted.partition(";")[0]).strip()

@@ -34,7 +34,7 @@ from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.training import boost, make_dataset
-from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_min_leaf_size
+from lambdaboost.traps import NO_PAIR, with_min_leaf_size
 
 __all__ = ["train"]
 
@@ -139,7 +139,6 @@ def _read_objective(objective: Objective | str) -> Any:
         raise ValueError(f"objective is {read.name!r}: train it by the engine's own Dask module")
     check_objective("objective", read)
     read.refuse_on_engines()
-    refuse_sums_over_all(read)
     return read
 
 

@@ -28,7 +28,6 @@ from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import (
     OWN_PARAMS,
     Ranker,
-    RowFields,
     read_metrics,
 )
 from lambdaboost.saving import booster_of
@@ -54,6 +53,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         The columns of further label sources, or the column of each source by name.
     position : str, optional
         The column of the positions at which rows were shown, as of `Queries`.
+    weight : str, optional
+        The column of the weight of each row, or of its query.
     unseen : "error" or "missing"
         How to treat categories that were not in the training data: raise an error, or treat them as missing with one
         warning that counts the rows.
@@ -65,16 +66,14 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     Notes
     -----
-    The columns `query`, `sources` and `position` are not features. scikit-learn splits them with the rows:
+    The columns `query`, `sources`, `position` and `weight` are not features; arrays have none, and objectives that read
+    further sources need a table, or `attach` and `lightgbm.train`. scikit-learn splits them with the rows:
     ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
     can be the ``scoring=``. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
 
     """
 
     _engine = engine
-    _eval_arguments = RowFields(
-        "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
-    )
 
     def __init__(
         self,
@@ -83,12 +82,14 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
+        weight: str | None = None,
         unseen: str = "error",
         min_child_samples: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(objective=objective, min_child_samples=min_child_samples, **kwargs)
-        self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
+        self.query, self.sources, self.position = query, sources, position
+        self.weight, self.unseen = weight, unseen
 
     def fit(
         self,
@@ -99,14 +100,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         group: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        sources: Any = None,
-        position: Any = None,
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         eval_group: Sequence[Any] | None = None,
         eval_qid: Sequence[Any] | None = None,
-        eval_sources: Sequence[Any] | None = None,
-        eval_position: Sequence[Any] | None = None,
         eval_sample_weight: Sequence[Any] | None = None,
         eval_init_score: Sequence[Any] | None = None,
         eval_metric: Any = None,
@@ -123,22 +120,18 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features. A pandas, polars or pyarrow table may also hold the columns
-            `query`, `sources` and `position` of the ranker.
+            Features. A pandas, polars or pyarrow table also holds the columns that the ranker names, as do validation
+            sets.
         y : array of shape (n_rows,)
             Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each row, or of each query.
         group, qid
-            The number of documents of each query, or the query of each row; give one of them, or the column.
-        sources : mapping of str to array of shape (n_rows,), or DataFrame, optional
-            Further label sources that are not columns of X.
-        position : array of shape (n_rows,), optional
-            Positions that are not a column of X.
-        eval_set : (X, y) or list of them, optional
+            The number of documents of each query, or the query of each row; give one of them, or the column `query`.
+        eval_set : (X, y) or list or tuple of them, optional
             Validation sets.
-        eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score : lists, optional
-            The same fields for the validation sets, one item per set. A set that is the training's own X and y, with
+        eval_group, eval_qid, eval_sample_weight, eval_init_score : lists, optional
+            The same arrays for the validation sets, one item per set. A set that is the training's own X and y, with
             no other field, is the training data with all of theirs.
         eval_metric : measure, callable, str or list of them, optional
             Measures or their names, such as ``CNDCG(k=3)`` or ``"ndcg@5"``; LightGBM's own metrics as
@@ -162,12 +155,15 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             raise ValueError(
                 f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
             )
-        given = RowFields(group, qid, sources, position, sample_weight, init_score)
-        lists = RowFields(
-            eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score
-        )
         sets = _read_eval_set(eval_set, eval_X, eval_y)
-        objective, training, valid = self._prepare_fit(X, y, given, sets, lists, init_model)
+        arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
+        eval_arrays = {
+            "eval_group": ("group", eval_group),
+            "eval_qid": ("qid", eval_qid),
+            "eval_sample_weight": ("weight", eval_sample_weight),
+            "eval_init_score": ("init_score", eval_init_score),
+        }
+        objective, encoder, training, valid = self._read_data(X, y, arrays, sets, eval_arrays, init_model)
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
         cutoffs = np.atleast_1d((1, 2, 3, 4, 5) if eval_at is None else eval_at).tolist()
@@ -176,8 +172,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         called = objective.name if isinstance(objective, NativeObjective) else objective
         params["objective"] = called
         feval, order = self._measures(params, eval_metric, eval_at is not None)
-        for one in valid:
-            one.check_readers(feval or (), "eval_", self.n_jobs)
+        for at, one in enumerate(valid):
+            self._check_readers(f"eval_set[{at}]", one.queries, feval or ())
         params = with_min_leaf_size(params, engine, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         named["init_score"] = training.init_score
@@ -204,7 +200,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             ],
             valid_names=eval_names,
             feval=feval,
-            init_model=None if init_model is None else booster_of(init_model, lgb.Booster),
+            init_model=None if init_model is None else booster_of(init_model, self._engine),
             callbacks=[*engine.prevent_reset(called), *order, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
@@ -213,7 +209,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
         self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
         self.fitted_ = True
-        self._remember_fit(objective, training.encoder)
+        self._remember_fit(objective, encoder, X, q)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
-from lambdaboost._installed import package
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Encoder, Queries
@@ -28,62 +27,35 @@ from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
-OWN_PARAMS = ("query", "sources", "position", "unseen")
+OWN_PARAMS = ("query", "sources", "position", "weight", "unseen")
 DEFAULT_MEASURE = NDCG(3)
 
 
-class RowFields(NamedTuple):
-    """What belongs to the rows of a data set and is no column of X."""
-
-    group: Any = None
-    qid: Any = None
-    sources: Any = None
-    position: Any = None
-    weight: Any = None
-    init_score: Any = None
-
-
 class Documents(NamedTuple):
-    """The training data or a validation set, checked; grades are NaN where missing."""
+    """The training data or a validation set, as the engine takes it; grades are NaN where missing."""
 
-    name: str  # of the argument
-    features: Any  # as the engine takes them: of a table a pandas frame
+    features: Any  # of a table a pandas frame
     queries: Queries
     init_score: Any
-    encoder: Encoder
-
-    def check_readers(self, readers: Sequence[Any], before: str = "", n_jobs: int | None = None) -> None:
-        """Raise before the training if the objective or a measure does not take the documents.
-
-        Arguments of `fit` begin with `before`; `n_jobs` threads are used, as by the training.
-        """
-        q, remedy = (
-            self.queries,
-            f"name its column in {{argument}}= of the ranker, or give {before}{{argument}}= to fit",
-        )
-        for reader in readers:
-            check_sources(reader, q, self.name, remedy=remedy)
-            if isinstance(reader, NativeObjective):
-                reader.check_labels(q.labels[RELEVANCE])
-                reader.check_positions(q)
-            elif isinstance(reader, Measure):
-                with error_context(self.name), using(max(0, n_jobs or 0)):
-                    reader.per_query(np.zeros(q.n_documents), q)
 
 
 class Ranker:
-    """What both rankers share; comes before the engine's ranker among the bases.
-
-    `_eval_arguments` are the arguments of `fit` with the `RowFields` of each validation set.
-    """
+    """What both rankers share; comes before the engine's ranker among the bases."""
 
     _engine: Engine
-    _eval_arguments: RowFields
     objective: Any
     query: str
     sources: Any
     position: str | None
+    weight: str | None
     unseen: str
+    # The index of the training frame, and the ids and sizes of its queries; of this process alone.
+    _fitted_rows: tuple[Any, Any, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is saved or copied: without the rows of the training."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fitted_rows"}
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
@@ -129,10 +101,13 @@ class Ranker:
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """Check the names of the parameters and the objective; return the objective."""
+        params = self.get_params()  # type: ignore[attr-defined]
         known = self._engine.parameter_names().union(type(self)().get_params())  # type: ignore[attr-defined]
-        for name, value in self.get_params().items():  # type: ignore[attr-defined]
+        for name, value in params.items():
             if name not in known:
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
+        if (classes := self._engine.given(params, "num_class")) not in (None, 1):
+            raise ValueError(f"num_class={classes}: a ranker has one score for a document; leave it out")
         objective: Any = read_objective(self.objective)
         if isinstance(objective, NativeObjective):
             objective.check(self._engine.NAME)
@@ -142,41 +117,60 @@ class Ranker:
         checked.refuse_on_engines()
         return checked
 
-    def _prepare_fit(
-        self, X: Any, y: Any, given: RowFields, eval_set: Any, lists: RowFields, first_model: Any
-    ) -> tuple[Any, Documents, list[Documents]]:
-        """The objective, the training data and the validation sets; one that is the training data is the same object.
+    def _read_data(
+        self,
+        X: Any,
+        y: Any,
+        arrays: Mapping[str, Any],
+        eval_set: Any,
+        eval_arrays: Mapping[str, tuple[str, Any]],
+        first_model: Any,
+    ) -> tuple[Any, Encoder, Documents, list[Documents]]:
+        """The objective, the encoder, the training data, and the validation sets.
 
-        Features and codes are those of the model that the training continues, which has them by place.
+        `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
+        for all validation sets, by the argument of `fit`. A set that is the training data is the same object. Features
+        and codes are those of the model that the training continues, which has them by place.
         """
-        objective, table = self._objective_to_fit(), open_table(X, "X")
-        training = self._read_documents("X", table, y, given, self._fit_encoder(first_model, table))
-        training.check_readers([objective])
-        sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
-        for name, items in zip(self._eval_arguments, lists, strict=True):
+        objective, table = self._objective_to_fit(), open_table(X, "X").with_floats()
+        encoder = self._fit_encoder(first_model, table)
+        training = self._read_documents("X", table, y, encoder, **arrays)
+        self._check_readers("X", training.queries, [objective])
+
+        # One validation set, or a list or tuple of them.
+        sets = list(eval_set or [])
+        if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
+            sets = [eval_set]
+        for name, (_, items) in eval_arrays.items():
             if items is not None and len(items) != len(sets):
                 raise ValueError(
                     f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
         found = []
         for at, (Xv, yv) in enumerate(sets):
-            own = RowFields(*(None if items is None else items[at] for items in lists))
-            again = Xv is X and yv is y and all(map(_is_missing_or, own[2:], given[2:]))
-            if again:  # the training data, unless the queries differ
-                queries = given if own.group is None and own.qid is None else own
-                own = given._replace(group=queries.group, qid=queries.qid)
+            own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
+            queries = {role: own.pop(role) for role in ("group", "qid") if own.get(role) is not None}
+            # The training data, unless something is given that the training has not.
+            again = (
+                Xv is X and yv is y and all(one is None or one is arrays[role] for role, one in own.items())
+            )
+            if again:
+                own = {**arrays, **own}
+            if queries:
+                own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name), yv, own, training.encoder)
-            again = again and np.array_equal(one.queries.sizes, training.queries.sizes)
-            found.append(training if again else one)
-        return objective, training, found
+            one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, encoder, **own)
+            if again and np.array_equal(one.queries.sizes, training.queries.sizes):
+                one = training
+            found.append(one)
+        return objective, encoder, training, found
 
     def _fit_encoder(self, model: Any, table: Table) -> Encoder:
         """The features and categories of the table; if a model is continued those of the model, in its order."""
         columns = columns_of(self)
         if model is None or not table.is_named:
             return Encoder.fit(columns, table, self.unseen)
-        booster = booster_of(model, package(self._engine.NAME).Booster)
+        booster = booster_of(model, self._engine)
         first = with_booster_features(Encoder(columns, unseen=self.unseen), booster, table.names)
         features = first.features or columns.features_of(table)
         categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
@@ -185,27 +179,42 @@ class Ranker:
         # The model has none, or does not store them, as XGBoost before 3.1.
         return Encoder.fit(replace(columns, features=features), table, self.unseen)
 
-    def _read_documents(self, name: str, table: Table, y: Any, own: RowFields, encoder: Encoder) -> Documents:
+    def _read_documents(
+        self, name: str, table: Table, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
+    ) -> Documents:
         """Documents as the engine takes them."""
-        arrays = {field: own[at] for at, field in enumerate(own._fields[:-1])}
         data = encoder.collect(table, encoder.columns.split(table, y, optional=name != "X", **arrays))
-        start = own.init_score
-        if start is not None and data.rows is not None:
-            start = np.asarray(start)[data.rows]
+        if init_score is not None and data.rows is not None:
+            init_score = np.asarray(init_score)[data.rows]
         if name == "X":
             warn_of_leaks(data.features, data.queries, data.feature_names)
         features = data.features
         if table.is_named:
             features = encoder.frame(features)
-        return Documents(name, features, data.queries, start, encoder)
+        return Documents(features, data.queries, init_score)
 
-    def _remember_fit(self, objective: Any, fitted: Encoder) -> None:
+    def _check_readers(self, name: str, q: Queries, readers: Sequence[Any]) -> None:
+        """Raise before the training if the objective or a measure does not take the documents."""
+        for reader in readers:
+            check_sources(
+                reader,
+                q,
+                name,
+                remedy="name its column in {argument}= of the ranker, and give a table with it",
+            )
+            if isinstance(reader, NativeObjective):
+                reader.check_labels(q.labels[RELEVANCE])
+                reader.check_positions(q, self._engine.given(self.get_params(), "device_type"))  # type: ignore[attr-defined]
+            elif isinstance(reader, Measure):
+                with error_context(name), using(max(0, self.n_jobs or 0)):  # type: ignore[attr-defined]
+                    reader.per_query(np.zeros(q.n_documents), q)
+
+    def _remember_fit(self, objective: Any, fitted: Encoder, X: Any = None, q: Queries | None = None) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
         self._fitted_objective, self._fitted = objective, fitted
-
-
-def _is_missing_or(value: Any, other: Any) -> bool:
-    return value is None or value is other
+        self._fitted_rows = None
+        if q is not None and q.ids is not None and hasattr(X, "index") and hasattr(X, "columns"):
+            self._fitted_rows = X.index, q.ids, q.sizes
 
 
 def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:

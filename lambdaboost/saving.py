@@ -4,47 +4,136 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._files import check_place, replacing
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import shorten_repr
+from lambdaboost._files import check_place, replacing_all
 from lambdaboost._value import text_of
-from lambdaboost.datasets import Encoder
-from lambdaboost.datasets.table import open_table
-from lambdaboost.engines import ENGINES, engine_of
+from lambdaboost._words import quote
+from lambdaboost.datasets import Columns, Encoder
+from lambdaboost.datasets.letor import letor_features
+from lambdaboost.datasets.table import Table, open_table
+from lambdaboost.engines import ENGINES, engine_of, refusal
+from lambdaboost.engines.base import Engine
+from lambdaboost.evaluation.naming import LONGEST
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
+
+# The entries of a description that lambdaboost reads, with their types; the first three are in every one. Those of the
+# columns and categories are checked by `Encoder.from_dict`.
+ENTRIES: dict[str, Any] = {
+    "engine": str,
+    "model_sha256": str,
+    "objective": str,
+    "params": dict,
+    "columns": dict,
+    "categories": dict,
+    "history": dict,
+}
+NEEDED = ("engine", "model_sha256", "objective")
+TYPES = {str: "text", dict: "an object"}
+RESTORE = "train again, or restore the original"
 
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A loaded model: the engine's booster and its description."""
+    """A loaded model, which scores tables, files and arrays.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster or xgboost.Booster
+    about : mapping
+        The contents of its description.
+    encoder : Encoder
+        The features of its training, and the values of the categorical ones; without features for a stock booster,
+        which knows them itself.
+    name : str
+        What messages call it: the path of its file.
+
+    """
 
     booster: Any
     about: Mapping[str, Any]
+    encoder: Encoder
+    name: str = "the model"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that trained it."""
+        return ENGINES[self.about["engine"]]
 
     @property
     def objective(self) -> Any:
         """The objective that it was trained with; a ValueError if its text cannot be parsed."""
         return read_objective(self.about["objective"])
 
-    def predict(self, X: Any, *, unseen: str | None = None) -> Any:
+    @property
+    def missing(self) -> float:
+        """The number that stood for a missing value in training."""
+        return float(self.about.get("params", {}).get("missing", math.nan))
+
+    def predict(self, X: Any, *, unseen: str | None = None) -> NDArray[np.floating]:
         """Scores of documents, bit-identical to those of the saved ranker, without the columns of labels.
 
-        `unseen` is that of `LambdaRanker`, by default that of the saved one.
+        Parameters
+        ----------
+        X : table, path or array
+            As for `open_table`; the order of the columns of a table is free.
+        unseen : "error" or "missing", optional
+            That of `LambdaRanker`, by default that of the saved one.
+
+        Returns
+        -------
+        float64 (n_documents,) of LightGBM, float32 of XGBoost
+
+        Raises
+        ------
+        TypeError, ValueError
+            If features lack, are too many or of a wrong type.
+
         """
-        encoder = Encoder.from_dict(self.about)
-        table = open_table(X, "X", encoder.text)
-        if table.is_named and not encoder.features:  # of a stock booster
-            encoder = with_booster_features(encoder, self.booster, table.names)
+        table, model = open_table(X, "X", self.encoder.text), self
         if unseen is not None:
-            encoder = replace(encoder, unseen=unseen)
-        params = self.about.get("params", {})
-        more = {"missing": params["missing"]} if "missing" in params else {}
-        return ENGINES[self.about["engine"]].scores(self.booster, encoder.transform(table), **more)
+            model = replace(self, encoder=replace(self.encoder, unseen=unseen))
+        return model.scores(table)
+
+    def scores(self, table: Table) -> NDArray[np.floating]:
+        """The scores of a table in the order of its rows, shape (n_rows,); as `predict`."""
+        # A stock booster has its features by name, or by their place in the table.
+        engine, encoder = self.engine, self.encoder
+        n = len(engine.feature_names(self.booster))
+        if not encoder.features and table.kind == "letor":
+            there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
+            features = letor_features(there, n, unused, table.name, self.name)
+            encoder = replace(encoder, features=features)
+            if features[0] == "0":  # the engine read text itself, and what it takes absent features for
+                table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
+        elif not encoder.features and table.is_named:
+            encoder = with_booster_features(encoder, self.booster, table.names)
+
+        here = n
+        if table.is_named:
+            here = len(encoder.features or encoder.columns.features_of(table))
+        elif np.ndim(table.matrix) == 2:
+            here = np.shape(table.matrix)[1]
+        if here != n:
+            raise ValueError(
+                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns, on the command "
+                "line with --drop"
+            )
+        found = engine.scores(self.booster, encoder.transform(table), missing=self.missing)
+        if found.ndim != 1:
+            raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
+        return found
 
 
 def save(
@@ -71,6 +160,7 @@ def save(
         What the booster was trained with; a `LambdaRanker` knows these itself.
     about : mapping, optional
         Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
+        In all entries, numbers that JSON has not, such as infinity, become texts.
 
     Raises
     ------
@@ -95,11 +185,18 @@ def save(
     fitted = getattr(model, "_fitted", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
-        own = {name: value for name, value in changed_params(model).items() if name != "objective"}
-        params = own if params is None else params
+        if params is None:
+            params = changed_params(model)
+            params.pop("objective", None)
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
+    if len(text) > LONGEST:
+        raise ValueError(
+            f"objective is {quote(text)}: at most {LONGEST:,} can be read back; give shorter propensities"
+        )
+    if own := [name for name in NEEDED if name in (about or ())]:
+        raise ValueError(f"about has {own[0]}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)
@@ -110,21 +207,21 @@ def save(
         )
     content = engine.write(booster, path.suffix)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
-    description = {
+    description: dict[str, Any] = {
         "engine": engine.NAME,
         "model_sha256": hashlib.sha256(content).hexdigest(),
         "objective": text,
         "params": dict(params or {}),
         "versions": versions | {engine.NAME: engine.version()},
         "categories": engine.categories(booster),
-        **({} if fitted is None else fitted.to_dict()),
-        **(about or {}),
     }
-    described = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
-    with replacing(path) as file, replacing(sidecar_path(path)) as sidecar:
+    if fitted is not None:
+        description |= fitted.to_dict()
+    description |= about or {}
+    described = json.dumps(_as_json(description), indent=2, allow_nan=False).encode()
+    with replacing_all(path, sidecar_path(path)) as (file, sidecar):
         file.write(content)
         sidecar.write(described + b"\n")
-        file.flush()  # if the disk is full, this fails before the description is replaced
 
 
 def load(path: str | Path) -> SavedModel:
@@ -135,23 +232,76 @@ def load(path: str | Path) -> SavedModel:
     FileNotFoundError
         If there is no model.
     ValueError
-        If the description is missing, damaged, or of another model.
+        If the description is missing, of another model, or has a wrong entry; names the file and the entry.
 
     """
     path = Path(path)
     content, sidecar = path.read_bytes(), sidecar_path(path)
     if not sidecar.exists():
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
+    about = _read_description(sidecar)
+    try:
+        encoder = Encoder.from_dict(about)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
+    if about["model_sha256"] != hashlib.sha256(content).hexdigest():
+        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
+    return SavedModel(ENGINES[about["engine"]].read(content), about, encoder, str(path))
+
+
+def _read_description(sidecar: Path) -> dict[str, Any]:
+    """The entries of a description, of which those in `ENTRIES` are checked but for the columns and categories."""
     try:
         about = json.loads(sidecar.read_bytes())
-        digest, known = about["model_sha256"], about["engine"] in ENGINES and "objective" in about
-    except (ValueError, TypeError, KeyError):
-        known = False
-    if not known:
-        raise ValueError(f"{sidecar} is not the description of a model: train again, or restore the original")
-    if digest != hashlib.sha256(content).hexdigest():
-        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    return SavedModel(ENGINES[about["engine"]].read(content), about)
+        if not isinstance(about, dict):
+            raise ValueError(f"it is {shorten_repr(about)}, expected an object")
+        for name, kind in ENTRIES.items():
+            if name not in about and name in NEEDED:
+                raise ValueError(f"it has no entry {name}")
+            if not isinstance(about.get(name, kind()), kind):
+                raise ValueError(f"{name} is {shorten_repr(about[name])}, expected {TYPES[kind]}")
+        if about["engine"] not in ENGINES:
+            raise ValueError(f"engine is {quote(about['engine'])}, expected {' or '.join(ENGINES)}")
+        missing = about.get("params", {}).get("missing", math.nan)
+        if isinstance(missing, bool) or not _is_number(missing):
+            raise ValueError(f"missing of params is {shorten_repr(missing)}, expected a number")
+        # Curves by data set and measure; null is a round without a figure.
+        for data, curves in about.get("history", {}).items():
+            if not isinstance(curves, dict) or not all(map(_is_curve, curves.values())):
+                shown = shorten_repr(curves)
+                raise ValueError(
+                    f"history has {shown} for {quote(data)}, expected lists of numbers by measure"
+                )
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
+    return about
+
+
+def _is_curve(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, int | float | None) for one in values)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def load_plain(path: Path, columns: Columns) -> SavedModel:
+    """A model file of LightGBM or XGBoost without a description; `columns` say what a table has besides features."""
+    content = path.read_bytes()
+    engine = ENGINES["lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"]
+    try:
+        booster = engine.read(content)
+    except Exception as error:
+        said = refusal(error)
+        if said is None and not isinstance(error, ValueError):
+            raise
+        raise ValueError(f"{path} is not a model that LightGBM or XGBoost saved: {said or error}") from None
+    encoder = Encoder(columns, categories=engine.categories(booster))
+    return SavedModel(booster, {"engine": engine.NAME}, encoder, str(path))
 
 
 def sidecar_path(path: Path) -> Path:
@@ -159,10 +309,19 @@ def sidecar_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def booster_of(model: Any, kind: type[Any]) -> Any:
-    """The booster, of this `kind`, of a ranker, of a booster, or of a model file."""
-    booster = model.get_booster() if hasattr(model, "get_booster") else getattr(model, "booster_", model)
-    return booster if isinstance(booster, kind) else kind(model_file=booster)
+def booster_of(model: Any, engine: Engine) -> Any:
+    """The booster, of this engine, of a ranker, of a booster, or of a model file."""
+    if isinstance(model, str | os.PathLike):
+        return engine.read(Path(model).read_bytes())
+    booster = getattr(model, "booster_", model)
+    if hasattr(model, "get_booster"):
+        booster = model.get_booster()
+    if not engine.is_booster(booster):
+        raise TypeError(
+            f"got a {type(model).__name__} as the model to continue: give a ranker, a booster or a model file of "
+            f"{engine.TITLE}"
+        )
+    return booster
 
 
 def booster_in_use(model: Any) -> Any:
@@ -178,6 +337,12 @@ def booster_in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
+def has_feature_names(booster: Any, engine: Engine) -> bool:
+    """Whether a booster has names of features, and not only those that its engine gives by place."""
+    names = engine.feature_names(booster)
+    return names != tuple(map(engine.UNNAMED.format, range(len(names))))
+
+
 def with_booster_features(encoder: Encoder, booster: Any, there: Iterable[Any]) -> Encoder:
     """The encoder with the features and categories of a booster, by name if it has names, or `there` are its own."""
     engine: Any = engine_of(booster)
@@ -186,8 +351,7 @@ def with_booster_features(encoder: Encoder, booster: Any, there: Iterable[Any]) 
     by_name = {str(column).replace(" ", "_"): column for column in exact}
     by_name |= {str(column): column for column in exact} | exact
     names: tuple[str, ...] = engine.feature_names(booster)
-    unnamed = names == tuple(map(engine.UNNAMED.format, range(len(names))))
-    if unnamed and not set(names) <= set(exact):
+    if not has_feature_names(booster, engine) and not set(names) <= set(exact):
         names = ()
     known = encoder.categories or engine.categories(booster)
     categories = {by_name.get(name, name): values for name, values in known.items()}
@@ -201,6 +365,16 @@ def changed_params(ranker: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if repr(value) != repr(defaults.get(name))}
 
 
-def _plain(value: Any) -> Any:
-    """NumPy numbers and arrays as JSON values, anything else as its repr."""
-    return value.tolist() if hasattr(value, "tolist") else repr(value)
+def _as_json(value: Any) -> Any:
+    """A value as JSON holds it: NumPy's as Python's, infinity and NaN as texts, anything else as its repr."""
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _as_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, str | bool | int | float | None):
+        return value
+    return repr(value)

@@ -18,7 +18,7 @@ import numpy as np
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
-from lambdaboost.engines import engine_of
+from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.engines.base import OWN_FILE, Leaf, Split, cannot_export
 from lambdaboost.saving import SavedModel, booster_in_use
 
@@ -54,11 +54,15 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
         The rounds that it predicts with are written, as by `save`.
     path : str or Path
         The file.
-    format : "onnx", "elasticsearch", "opensearch" or "vespa"
+    format : "onnx", "elasticsearch", "opensearch", "vespa" or "lightgbm"
         ``"onnx"``: a `TreeEnsemble` of ai.onnx.ml 5 with input ``X``, float32 of shape (n_documents, n_features), and
         output ``score``, float32 of shape (n_documents, 1); names and categories of the features are in its metadata.
         ``"elasticsearch"``, ``"opensearch"``: the definition of a model of type ``model/xgboost+json``.
         ``"vespa"``: the file of the ranking expression ``xgboost("…")``.
+        ``"lightgbm"``: LightGBM's own file with the line ``objective=lambdarank``, which onnxmltools, lleaves and other
+        converters need; LightGBM leaves it out where the objective is a callable. Scores are the same.
+        In all but ``"onnx"`` and ``"lightgbm"`` features are finite or missing: an infinite one ranks as any number
+        above 3.4e38, not as in the engine where a split separates missing values only.
 
     Raises
     ------
@@ -82,25 +86,28 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
     'f0'
 
     """
-    if format not in FORMATS:
-        raise ValueError(f"format is {quote(format)}: give one of {listed(FORMATS)}")
+    if format not in (*FORMATS, "lightgbm"):
+        raise ValueError(f"format is {quote(format)}: give one of {listed([*FORMATS, 'lightgbm'])}")
     path = Path(path)
     check_place("path", path)
-    try:
-        content = FORMATS[format](read_forest(model))
-    except RecursionError:  # those that read JSON stop at a depth too
-        raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
+    if format == "lightgbm":
+        content = _write_lightgbm(model)
+    else:
+        try:
+            content = FORMATS[format](read_forest(model))
+        except RecursionError:  # those that read JSON stop at a depth too
+            raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
 
 def read_forest(model: Any) -> Forest:
     """The trees of a model of either engine, with the rounds that it predicts with."""
-    loaded = isinstance(model, SavedModel)
-    missing = model.about.get("params", {}).get("missing") if loaded else getattr(model, "missing", None)
+    saved = model if isinstance(model, SavedModel) else None
+    missing = getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
         raise cannot_export(f"missing={missing:g} for missing values", "train with NaN in their place")
-    booster = booster_in_use(model.booster if loaded else model)
+    booster = booster_in_use(saved.booster if saved else model)
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -112,7 +119,33 @@ def read_forest(model: Any) -> Forest:
         raise cannot_export(
             f"the objective {objective!r}, whose prediction is not the sum of its trees", OWN_FILE
         )
-    return Forest(engine.feature_names(booster), tuple(trees), engine.categories(booster))
+
+    # Rankers and descriptions know the categories, which engines store incompletely, under their own names of columns.
+    names, encoder = engine.feature_names(booster), getattr(model, "_fitted", None)
+    if saved:
+        encoder = saved.encoder
+    if encoder is None or not encoder.categories:
+        categories = engine.categories(booster)
+    else:
+        columns = encoder.features or names
+        known = zip(names, columns, strict=True)
+        categories = {name: list(encoder.categories[c]) for name, c in known if c in encoder.categories}
+    return Forest(names, tuple(trees), categories)
+
+
+def _write_lightgbm(model: Any) -> bytes:
+    """LightGBM's own file, with the objective that converters look for where the model was trained with a callable."""
+    booster = booster_in_use(model.booster if isinstance(model, SavedModel) else model)
+    if not ENGINES["lightgbm"].is_booster(booster):
+        raise TypeError(
+            f"model is a {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
+        )
+    content = ENGINES["lightgbm"].write(booster, "")
+    if re.search(rb"^objective=", content, re.MULTILINE):
+        return content
+    # Scores are the sum of the trees, as by LightGBM's own ranking objective.
+    content = content.replace(b"\nfeature_names=", b"\nobjective=lambdarank\nfeature_names=", 1)
+    return re.sub(rb"^\[objective: .*\]$", b"[objective: lambdarank]", content, count=1, flags=re.MULTILINE)
 
 
 def _write_json(forest: Forest) -> bytes:
@@ -133,7 +166,7 @@ def _write_json(forest: Forest) -> bytes:
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
             "no": right["nodeid"],
-            "missing": (left if node.missing_left else right)["nodeid"],
+            "missing": (right, left)[node.missing_left]["nodeid"],
             "children": [left, right],
         }
 

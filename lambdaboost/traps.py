@@ -84,9 +84,7 @@ class Case:
 
 
 def refuse_traps(case: Case) -> None:
-    """Raise for the first row that refuses the case, and on a cluster for an objective that needs all queries."""
-    if case.on_cluster:
-        refuse_sums_over_all(case.objective)
+    """Raise for the first row that refuses the case."""
     for text in _messages(case, REFUSED):
         raise ValueError(text)
 
@@ -110,7 +108,8 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
     """
-    if not getattr(objective, "counts_documents", False):
+    needs = getattr(objective, "needs", None)  # an engine's own has none
+    if needs is None or not needs.counts_documents:
         return None
     return min(GRADIENT_LEAF, max(20, documents // 20))
 
@@ -140,12 +139,13 @@ def _draws_bags_by_query(case: Case) -> bool:
 
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
-    train_set = case.booster.train_set
-    parent = lightgbm.parent_of(train_set)
-    offsets = None if parent is None else parent.get_field("group")
+    fields = lightgbm.fields_of(case.booster.train_set)
+    if fields.parent is None:
+        return False
+    offsets = fields.parent.get_field("group")
     if offsets is None:
         return False
-    rows = np.asarray(train_set.used_indices)
+    rows = np.asarray(fields.rows)
     taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
     return bool(((taken > 0) & (taken != np.diff(offsets))).any())
 
@@ -216,17 +216,6 @@ XGBOOST = (
 # Both engines.
 
 
-def refuse_sums_over_all(objective: Any) -> None:
-    """Raise if an objective depends on all queries together, which no worker of a cluster has."""
-    if hasattr(objective, "reference") or getattr(objective, "scaled", None) is not None:
-        raise ValueError(
-            f"{objective!r} needs all queries in one process, and no worker has all of them: give fixed weights or "
-            "schedules"
-        )
-    for part in getattr(objective, "parts", ()):
-        refuse_sums_over_all(part)
-
-
 def _only_native(case: Case) -> Found:
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
@@ -251,7 +240,7 @@ def _small_leaves(case: Case) -> Found:
 
 def _sorted_rows(case: Case) -> Found:
     """By a source that the objective reads, in round 0, in which all scores tie."""
-    if not case.round and case.objective.ranks_ties_by_row:
+    if not case.round and case.objective.needs.ties_by_row:
         yield from sorted_sources(case.objective.sources, case.q)
 
 
@@ -268,10 +257,10 @@ def sorted_sources(sources: Iterable[str], q: Queries) -> Found:
             return
 
 
-def warn_of_sorted_rows(measure: Any, q: Queries, where: str) -> None:
+def warn_of_sorted_rows(measure: Any, q: Queries) -> None:
     """Warn of a validation set in the order of a source that the measure reads."""
     for found in sorted_sources(measure.sources, q):
-        warn(SORTED_VALIDATION.format(measure=measure, where=where, **found))
+        warn(SORTED_VALIDATION.format(measure=measure, **found))
 
 
 def _without_pair(case: Case) -> Found:
@@ -315,7 +304,7 @@ def _many_digits(case: Case) -> Found:
 
 def _unread_positions(case: Case) -> bool:
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.positions is not None) or case.objective.reads_positions:
+    if not (own or case.q.positions is not None) or case.objective.needs.positions:
         return False
     return not any(
         getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
@@ -323,9 +312,9 @@ def _unread_positions(case: Case) -> bool:
 
 
 SORTED_VALIDATION = (
-    "row order: the rows of all {mixed} queries of {where} with more than one label are sorted by descending {name}. "
-    "Few trees leave many scores tied, and the order of rows then decides {measure!r}, which is highest after a round "
-    "or two: early stopping ends there; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+    "row order: {measure!r} is evaluated on rows that are sorted by descending {name} in all {mixed} queries of more "
+    "than one label. Few trees leave many scores tied, and the order of rows then decides: it is highest after "
+    "a round or two, where early stopping ends; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
 )
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
 
@@ -370,6 +359,27 @@ SHARED = (
         _unread_positions,
     ),
 )  # fmt: skip
+
+
+def warn_of_cut_queries(training: tuple[Any, Any, Any] | None, X: Any, q: Queries) -> None:
+    """Warn where a frame has rows of queries of which the ranker was trained on others, as folds of rows make them.
+
+    `training` is the index of the training frame, and the ids and numbers of rows of its queries. Frames that were
+    numbered apart have rows of the same index, and may have queries of the same id.
+    """
+    if training is None or q.ids is None or not hasattr(X, "index") or X.index.isin(training[0]).any():
+        return
+    import pandas as pd
+
+    _, ids, sizes = training
+    place = pd.Index(ids).get_indexer(pd.Index(q.ids))
+    cut = np.count_nonzero((place >= 0) & (sizes[place] != q.sizes))
+    if cut:
+        warn(
+            f"queries: {cut} of {q.n_queries} were trained on with other rows than these: KFold and train_test_split "
+            "cut queries, and the score says nothing of new ones; split whole queries, by GroupKFold with groups= the "
+            "column of queries"
+        )
 
 
 def hint(name: Any, known: Iterable[str]) -> str:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.callback import RENAMED, columns_of, xgboost_name
-from lambdaboost.datasets import Encoder, Queries
+from lambdaboost.callback import RENAMED, columns_of
+from lambdaboost.datasets import Encoder
 from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import QUERY
@@ -32,7 +32,6 @@ from lambdaboost.ranker import (
     OWN_PARAMS,
     Documents,
     Ranker,
-    RowFields,
     read_metrics,
 )
 from lambdaboost.saving import booster_of
@@ -53,7 +52,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     Parameters
     ----------
-    objective, query, sources, position, unseen
+    objective, query, sources, position, weight, unseen
         As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their names, such as ``"ndcg@10-clicks"`` or ``"mrr@10"``; XGBoost's own metrics as
@@ -66,10 +65,6 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     """
 
     _engine = engine
-    _eval_arguments = RowFields(
-        *("eval_group", "eval_qid", "eval_sources", "eval_position"),
-        *("sample_weight_eval_set", "base_margin_eval_set"),
-    )
 
     def __init__(
         self,
@@ -78,12 +73,14 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         query: str = QUERY,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
+        weight: str | None = None,
         unseen: str = "error",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.objective = objective  # XGBRanker's own __init__ refuses callables
-        self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
+        self.query, self.sources, self.position = query, sources, position
+        self.weight, self.unseen = weight, unseen
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
@@ -119,15 +116,11 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         *,
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
-        sources: Any = None,
-        position: Any = None,
         sample_weight: ArrayLike | None = None,
         base_margin: ArrayLike | None = None,
         eval_set: Any = None,
         eval_group: Sequence[Any] | None = None,
         eval_qid: Sequence[Any] | None = None,
-        eval_sources: Sequence[Any] | None = None,
-        eval_position: Sequence[Any] | None = None,
         verbose: bool | int | None = False,
         xgb_model: Any = None,
         sample_weight_eval_set: Sequence[Any] | None = None,
@@ -138,7 +131,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
         Parameters
         ----------
-        X, y, group, qid, sources, position, eval_set, eval_group, eval_qid, eval_sources, eval_position
+        X, y, group, qid, eval_set, eval_group, eval_qid
             As in `lambdaboost.lightgbm.LambdaRanker.fit`.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each query, or of each row, equal within a query.
@@ -151,21 +144,26 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             As `lambdaboost.lightgbm.LambdaRanker.fit`.
 
         """
-        given = RowFields(group, qid, sources, position, sample_weight, base_margin)
-        lists = RowFields(
-            eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
-        )
-        first_model = None if xgb_model is None else booster_of(xgb_model, xgb.Booster)
-        objective, training, valid = self._prepare_fit(X, y, given, eval_set, lists, xgb_model)
+        arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": base_margin}
+        eval_arrays = {
+            "eval_group": ("group", eval_group),
+            "eval_qid": ("qid", eval_qid),
+            "sample_weight_eval_set": ("weight", sample_weight_eval_set),
+            "base_margin_eval_set": ("init_score", base_margin_eval_set),
+        }
+        first_model = None if xgb_model is None else booster_of(xgb_model, self._engine)
+        objective, encoder, training, valid = self._read_data(X, y, arrays, eval_set, eval_arrays, xgb_model)
         metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
-        for one in valid:
-            one.check_readers(metrics, "eval_", self.n_jobs)
+        for at, one in enumerate(valid):
+            self._check_readers(f"eval_set[{at}]", one.queries, metrics)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
-        data = self._matrix(training, feature_weights=of_features)
-        evals = [
-            (data if one is training else self._matrix(one, data), f"validation_{at}")
-            for at, one in enumerate(valid)
-        ]
+        data = self._matrix("sample_weight", training, encoder, feature_weights=of_features)
+        evals = []
+        for at, one in enumerate(valid):
+            matrix = data
+            if one is not training:
+                matrix = self._matrix(f"sample_weight of eval_set[{at}]", one, encoder, data)
+            evals.append((matrix, f"validation_{at}"))
         history: dict[str, Any] = {}
         params = with_min_leaf_size(self.get_xgb_params(), engine, objective, training.queries.n_documents)
         names = [metric for metric in metrics if isinstance(metric, str)]
@@ -186,22 +184,24 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
         self._set_evaluation_result(history)
-        self._remember_fit(objective, training.encoder)
+        self._remember_fit(objective, encoder, X, training.queries)
         return self
 
-    def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
-        """The matrix that XGBRanker makes of the training data or a validation set."""
-        name, q, margin = documents.name, documents.queries, documents.init_score
+    def _matrix(
+        self, weight: str, documents: Documents, encoder: Encoder, reference: Any = None, **more: Any
+    ) -> Any:
+        """The matrix that XGBRanker makes of the training data or a validation set; `weight` is for messages."""
+        q, margin = documents.queries, documents.init_score
         data: Any = self._create_ltr_dmatrix(
             reference,
             documents.features,
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
-            weight=_query_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
+            weight=None if q.weight is None else query_weights(weight, q.weight, q.sizes),
             base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(documents.encoder.categories),
+            enable_categorical=self.enable_categorical or bool(encoder.categories),
             feature_types=self.feature_types,
             **more,
         )
@@ -211,7 +211,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         """The user's callbacks, and early stopping by the first metric, unless it names another."""
         name = metrics[0]
         if not isinstance(name, str):
-            name = xgboost_name(name) if isinstance(name, Measure) else name.__name__
+            name = engine.metric_result(name.name, 0.0)[0] if isinstance(name, Measure) else name.__name__
         if name in metrics[1:]:
             name += RENAMED
         found = list(self.callbacks or [])
@@ -226,11 +226,6 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(self._features(X), iteration_range)
-
-
-def _query_weights(name: str, q: Queries) -> Any:
-    """One weight for each query, as XGBoost takes them; None without any."""
-    return None if q.weight is None else query_weights(name, q.weight, q.sizes)
 
 
 def _metric(

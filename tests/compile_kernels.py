@@ -13,6 +13,7 @@ import joblib
 from naive_measures import instance
 from rules import RULES, is_rare
 
+from lambdaboost.callback import reads_positions
 from lambdaboost.evaluation import MEASURES
 
 TASKS = [rule.objective for rule in RULES if not is_rare(rule.objective)]
@@ -29,7 +30,7 @@ def compile_for(task: int) -> None:
     """Call an objective or a measure on lists of each kind, so that its kernels are compiled and kept."""
     warnings.simplefilter("ignore")
     rule = TASKS[task]
-    for make in SHAPES if getattr(rule, "reads_positions", False) else SHAPES + BY_TREE:
+    for make in SHAPES if reads_positions(rule) else SHAPES + BY_TREE:
         scores, q = make()
         if hasattr(rule, "gradient"):
             rule.gradient(scores, q, iteration=3)

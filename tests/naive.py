@@ -337,51 +337,6 @@ def xendcg(scores, gains, gammas):
     return lam, mu
 
 
-# Combiners: λ and μ of several objectives over all documents, `parts` = [(λ, μ), …].
-
-
-def norm(lam):
-    return math.sqrt(math.fsum(x * x for x in lam))
-
-
-def to_first(parts, weight):
-    """What each λ is multiplied by to have the norm of the first that has a force; 0 without force."""
-    norms = [norm([x * math.sqrt(w) for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
-    norms = [n if n >= 1e-30 else 0.0 for n in norms]  # float32 loses what is smaller
-    scale = next((n for n in norms if n > 0), 0.0)
-    return [scale / n if n > 0 else 0.0 for n in norms]
-
-
-def to_step(parts, weight):
-    """What each μ is multiplied by: as its λ, or to the sum of the first that has a force, whichever is more."""
-    factors = to_first(parts, weight)
-    sums = [math.fsum(abs(m) * w for m, w in zip(mu, weight, strict=True)) for _, mu in parts]
-    sums = [s if s >= 1e-30 else 0.0 for s in sums]
-    first = next((s for s, f in zip(sums, factors, strict=True) if f > 0), 0.0)
-    return [max(f, first / s) if f > 0 and s > 0 else f for f, s in zip(factors, sums, strict=True)]
-
-
-def combine(parts, weights, weight=None):
-    """The sum of w_k ‖λ_1‖/‖λ_k‖ λ_k; a weight of an objective is one number, or one for each document."""
-    n = len(parts[0][0])
-    weight = [1.0] * n if weight is None else weight
-    found = np.zeros(n), np.zeros(n)
-    factors = zip(to_first(parts, weight), to_step(parts, weight), strict=True)
-    for (lam, mu), w, (of_lam, of_mu) in zip(parts, weights, factors, strict=True):
-        for i in range(n):
-            wi = w if np.ndim(w) == 0 else w[i]
-            found[0][i] += wi * of_lam * lam[i]
-            found[1][i] += wi * of_mu * mu[i]
-    return found
-
-
-def measured(measure, queries):
-    """The mean of a measure over (scores, labels) of queries on which it is defined; NaN if it is on none."""
-    values = [_measured(measure, tuple(s), tuple(l)) for s, l in queries]
-    values = [v for v in values if not math.isnan(v)]
-    return sum(values) / len(values) if values else math.nan
-
-
 BITS_32, BITS_64, GOLDEN_32, GOLDEN_64 = 2**32 - 1, 2**64 - 1, 0x9E3779B1, 0x9E3779B97F4A7C15
 
 

@@ -172,5 +172,5 @@ def check_long(objective, query, into):
 
 
 CHECKED = [
-    rule for rule in RULES if set(rule.objective.sources) <= SOURCES and not rule.objective.reads_positions
+    rule for rule in RULES if set(rule.objective.sources) <= SOURCES and not rule.objective.needs.positions
 ]

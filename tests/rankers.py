@@ -2,6 +2,8 @@
 
 import importlib
 
+import pandas as pd
+
 from lambdaboost.datasets import web_search_log
 
 LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
@@ -13,6 +15,13 @@ SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
 def ranker(engine, **more):
     quiet = {"verbose": -1} if engine == "lightgbm" else {}
     return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
+
+
+def table(X=X, q=Q, **columns):
+    """A frame of the features f0, f1, …, the query of each row, and labels; the ranker names all but the features."""
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
+    return frame.assign(**{"qid": q.query_of_row, **sources, **columns})
 
 
 def with_metric(engine, metric, **more):

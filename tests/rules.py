@@ -25,7 +25,6 @@ from lambdaboost.objectives import (
     Blend,
     ClickTier,
     Constant,
-    Constrained,
     Exponential,
     GradientStep,
     InversePropensity,
@@ -36,7 +35,6 @@ from lambdaboost.objectives import (
     ListNet,
     Objective,
     RankNet,
-    Scaled,
     Scorecard,
     SigmoidLocal,
     YetiLoss,
@@ -96,7 +94,6 @@ def is_rare(objective):
 READ_THE_ROUND = (
     "Linear(",
     "Exponential(",
-    "Constrained(",
     "XENDCG(",
     "YetiLoss(",
 )
@@ -324,47 +321,6 @@ RULES = [
 IDS = [named(rule) for rule in RULES]
 
 
-def _by_query(reference):
-    """λ and μ of all documents, from a reference of one query."""
-
-    def of_all(s, q, m):
-        found = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        for rows, y in drawn.rows(q):
-            for whole, part in zip(found, reference(s[rows], y, m), strict=True):
-                whole[rows] = part
-        return found
-
-    return of_all
-
-
-_GRADES = _by_query(lambda s, y, m: _lam_l(s, y))
-_PAIRS = _by_query(lambda s, y, m: naive.ranknet(s, y["relevance"]))
-_CLICKS = _by_query(lambda s, y, m: _lam_c(s, y))
-_RATES = _by_query(lambda s, y, m: naive.lambdarank(s, y["clicks"], 5, gain=naive.click_gain))
-_LOCAL = _by_query(lambda s, y, m: _lam_s(s, y))
-
-
-def _combined(references, weigh):
-    """`weigh(parts, scores, queries, round)` gives the weights of λ that are scaled to one norm."""
-
-    def reference(s, q, m):
-        parts = [of_all(s, q, m) for of_all in references]
-        return naive.combine(parts, weigh(parts, s, q, m), q.weight)
-
-    return reference
-
-
-def _live(parts):
-    return [factor > 0 for factor in naive.to_first(parts, np.ones(len(parts[0][0])))]
-
-
-def _kept(parts, s, q, m):
-    z = naive.measured(NDCG(), [(s[rows], y["relevance"]) for rows, y in drawn.rows(q)])
-    own, after = (_OWN[m - 1] if m else z), _OWN[m]
-    w = 1 - min(1.0, max(0.0, (0.3 - (own - z)) / max(0.3, after - own)))
-    return [w, 1 - w] if _live(parts)[1] else [1.0, 0.0]
-
-
 def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     """XE-NDCG, query by query; NaN labels have NaN gains."""
     found = np.zeros(q.n_documents), np.zeros(q.n_documents)
@@ -376,30 +332,4 @@ def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     return found
 
 
-_OWN = tuple(0.5 + 0.4 * (m % 2) for m in range(451))  # after round m, from 0
-BOTH = (LambdaRank(), ClickTier())
-COMBINED = [
-    Whole(
-        Scorecard((*BOTH, RankNet()), Scaled((0.7, Linear(0.1, 0.01), 2.0))),
-        _combined(
-            [_GRADES, _CLICKS, _PAIRS], lambda parts, s, q, m: [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
-        ),
-    ),
-    Whole(Scorecard(BOTH, Scaled((0.8, 0.2))), _combined([_GRADES, _CLICKS], lambda *_: [0.8, 0.2])),
-    Whole(
-        Constrained(LambdaRank(), LambdaRank(CNDCG(k=5)), keep=0.6, reference=_OWN),
-        _combined([_GRADES, _RATES], _kept),
-        tolerance=1e-4,
-    ),
-    Whole(
-        GradientStep(Scorecard((LambdaRank(), SigmoidLocal()), Scaled((0.5, 0.5)))),
-        lambda s, q, m: _by_query_steps(_combined([_GRADES, _LOCAL], lambda *_: [0.5, 0.5])(s, q, m), q),
-        tolerance=1e-4,
-    ),
-    Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice")),
-]
-
-
-def _by_query_steps(pair, q):
-    steps = [naive.gradient_step(pair[0][rows], y["relevance"]) for rows, y in drawn.rows(q)]
-    return tuple(np.concatenate(figure) for figure in zip(*steps, strict=True))
+COMBINED = [Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice"))]

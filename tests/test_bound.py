@@ -12,18 +12,27 @@ from lightgbm_data import PARAMS
 from rules import CURVE, IDS, RULES
 
 from lambdaboost import (
+    CNDCG,
+    NDCG,
+    XENDCG,
+    ApproxNDCG,
     Blend,
     ClickTier,
     GradientStep,
     InversePropensity,
+    LambdaLoss,
     LambdaRank,
+    ListNet,
     Queries,
     RankNet,
     Scorecard,
+    SigmoidLocal,
     attach,
     graded,
 )
+from lambdaboost.objectives import OBJECTIVES
 from lambdaboost.objectives.kernels.prepared import PreparedPairs
+from lambdaboost.traps import min_leaf_size
 
 rng = np.random.default_rng(0)
 SIZES = [5, 12, 60, 3]
@@ -173,3 +182,58 @@ def test_parts_share_one_order(monkeypatch):
     Scorecard((LambdaRank(), RankNet(), ClickTier()), (1.0, 1.0, 1.0)).gradient(SCORES, Q)
     assert [is_known for _, is_known in orders] == [False, True, True]
     assert all(order is orders[0][0] for order, _ in orders)
+
+
+YES_AND_NO = {
+    "positions": (InversePropensity(ClickTier(), CURVE), LambdaRank()),
+    "ties_by_row": (LambdaRank(), ListNet()),
+    "sign_changes": (SigmoidLocal(), LambdaRank()),
+    "counts_documents": (GradientStep(LambdaRank()), LambdaRank()),
+    "allows_negative": (RankNet(), LambdaRank()),
+}
+
+
+@pytest.mark.parametrize("trait", YES_AND_NO)
+@pytest.mark.parametrize("combine", [lambda *two: Blend(*two, 0.5), lambda *two: Scorecard(two, (1.0, 1.0))])
+def test_a_combination_needs_what_its_parts_need(trait, combine):
+    """Entry 6 of the fourth review: a blend of gradient steps had no smallest leaf."""
+    yes, no = YES_AND_NO[trait]
+    assert getattr(yes.needs, trait) and not getattr(no.needs, trait)
+    assert getattr(combine(yes, yes).needs, trait)
+    assert getattr(combine(no, yes).needs, trait) == (trait != "allows_negative")
+    assert not getattr(combine(no, no).needs, trait)
+
+
+def test_a_blend_of_gradient_steps_has_the_smallest_leaf_of_gradient_steps():
+    steps = Blend(GradientStep(LambdaRank()), GradientStep(RankNet()), 0.5)
+    assert min_leaf_size(steps, 1_000_000) == min_leaf_size(GradientStep(LambdaRank()), 1_000_000) == 100
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_class_in_place_of_an_object_is_answered_in_a_line(name):
+    """Entry 9 of the fourth review. An engine calls the class with the scores and the data set."""
+    n = 5000
+    data = lgb.Dataset(np.zeros((n, 1)), np.arange(n) % 3, group=[n])
+    for make in (lambda one: one(np.linspace(0, 1, n), data), lambda one: Blend(one, RankNet(), 0.5)):
+        with pytest.raises((TypeError, ValueError)) as error:
+            make(OBJECTIVES[name])
+        assert len(str(error.value)) < 300 and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("make", [LambdaRank, LambdaLoss, ApproxNDCG, XENDCG, SigmoidLocal, ClickTier])
+@pytest.mark.parametrize("metric", [NDCG, CNDCG])
+def test_a_class_in_place_of_a_measure_is_refused(make, metric):
+    with pytest.raises(TypeError, match=r"^metric is <class .*expected a measure") as error:
+        make(metric)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "objective", [ApproxNDCG(), ApproxNDCG(alpha=100.0), Blend(ListNet(), ApproxNDCG(), 0.5)]
+)
+def test_rounding_is_not_scaled_to_a_force(objective):
+    """Entry 63 of the fourth review: where all forces cancel, λ of 1e-17 became ±1 in round 0."""
+    for size in range(3, 40):
+        q = Queries(np.ones(size), sizes=[size])
+        grad, _ = GradientStep(objective).gradient(np.zeros(size), q)
+        assert np.abs(grad).max() < 1e-9

@@ -53,7 +53,7 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     more = ("--valid", folder / "valid.txt", "--test", test, "--early-stopping", 3, *measures)
     table = trained(capsys, folder, model, engine, *more)
     about = described_by(tmp_path / "model.json")
-    assert about["objective"] == "LambdaRank()" and about["engine"] == engine
+    assert about["objective"] == "YetiLoss()" and about["engine"] == engine
     assert about["data"]["train"]["queries"] == 20 and about["rounds_kept"] <= 5
     assert done(capsys, "predict", model, test, "--out", scores) == ("", "")
     for standard in ((), ("--out", "-")):
@@ -103,18 +103,29 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     assert 0 < found[0]["CNDCG()"] <= 1
 
 
-def test_a_sorted_file_gains_nothing_from_ties(capsys, tmp_path):
+@pytest.mark.filterwarnings("always")
+def test_ties_of_a_sorted_file_are_said_and_shuffled_by_a_seed(capsys, tmp_path):
     lines = [f"{grade} qid:{q} 1:0.5\n" for q in range(200) for grade in (1, 0)]
     (tmp_path / "sorted.txt").write_text("".join(lines))
     (tmp_path / "scores").write_text("0\n" * 400)
-    given = ("--scores", tmp_path / "scores", "--json", "--measure", "P@1")
-    assert (
-        0.35
-        < json.loads(done(capsys, "evaluate", tmp_path / "sorted.txt", *given)[0])["measures"][
-            "Precision(k=1)"
-        ]
-        < 0.65
+    given = (
+        "evaluate",
+        tmp_path / "sorted.txt",
+        "--scores",
+        tmp_path / "scores",
+        "--json",
+        "--measure",
+        "P@1",
     )
+    out, err = done(capsys, *given)
+    assert json.loads(out)["measures"] == {"Precision(k=1)": 1.0}
+    assert (
+        "warning: scores tie in 200 of 200 queries" in err and "in the reverse order 0.0000; shuffle" in err
+    )
+    out, err = done(capsys, *given, "--seed", 0)
+    assert 0.35 < json.loads(out)["measures"]["Precision(k=1)"] < 0.65 and err == ""
+    page = ("report", *given[1:4], "--measure", "P@1", "--out", tmp_path / "page.html")
+    assert "warning: 'scores': scores tie in 200 of 200" in done(capsys, *page)[1]
 
 
 def test_lightgbms_form_without_qid(capsys, folder, tmp_path):

@@ -52,8 +52,7 @@ def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, sour
     done(capsys, "predict", folder / "m.txt", folder / file, "--out", folder / "scores")
     scores = np.loadtxt(folder / "scores")
     q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, position=RANKS)
-    rows = q.shuffled_rows(0)
-    expected = ClickDCG(5, CURVE)(scores[rows], q.reordered(rows))
+    expected = ClickDCG(5, CURVE)(scores, q)
     assert about["measures"]["test"][SHOWN] == pytest.approx(expected)
     for given in (("--model", folder / "m.txt"), ("--scores", folder / "scores", *where)):
         out, _ = done(capsys, "evaluate", folder / file, *given, "--measure", MEASURE, "--json")

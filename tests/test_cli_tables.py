@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from command import call, done, refused
 
-from lambdaboost.cli.models import open_labelled, read_model
+from lambdaboost.cli.evaluation import open_labelled, read_model
 from lambdaboost.cli.options import columns_of, read_source
 from lambdaboost.datasets import web_search_log, write_letor
 

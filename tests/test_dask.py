@@ -18,7 +18,7 @@ from one_machine import OBJECTIVE, PARAMS, booster_of
 from one_machine import scores as scores_of
 
 from experiments.yue2007.slopes import FiniteDifference
-from lambdaboost import NDCG, Blend, ClickDCG, Constrained, GradientStep, LambdaRank, Queries, RankNet
+from lambdaboost import NDCG, Blend, ClickDCG, GradientStep, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
 
@@ -197,10 +197,6 @@ def test_errors_before_any_training(client, engine):
         ("partition 0.*partition 1|query .* is in", {"frame": halves}),
         ("categories that Dask does not know", {"frame": unknown}),
         ("lambdarank|own Dask module", {"objective": "lambdarank"}),
-        (
-            "needs all queries in one process",
-            {"objective": Constrained(LambdaRank(), RankNet(), reference=(0.5,))},
-        ),
         ("go together", {"early_stopping": 3}),
         ("is -1: .*≥ 0", {"frame": parts_of(FRAME.assign(grade=-1.0)), "objective": LambdaRank()}),
         ("no column 'nope'", {"query": "nope"}),

@@ -22,8 +22,7 @@ NOT_RUN = ("pip ", "python ", "make ", "lambdaboost demo")
 # What a block uses, and the library that it needs: a page is followed up to the first that is not installed.
 NEEDS = {
     "import torch": "torch",
-    "tune(": "optuna",
-    "lambdaboost tune": "optuna",
+    "import optuna": "optuna",
     'format="onnx"': "onnxruntime",
     "import treelite": "treelite",
     "import dask": "dask.dataframe",

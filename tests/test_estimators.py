@@ -13,7 +13,7 @@ import pytest
 import sklearn
 import xgboost
 from engine_rules import LightGBMRule, XGBoostRule
-from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, with_metric
+from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, table, with_metric
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -127,12 +127,13 @@ def test_the_model_of_a_stock_training(engine, name, sampled):
     weight = np.linspace(0.5, 2, Q.n_queries)
     rank = np.concatenate([np.arange(1, n + 1) for n in Q.sizes])
     position = rank if name == "positions" else None
-    made = ranker(engine, objective=rule, **params).fit(
-        X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, sample_weight=weight, position=position
+    columns = {"position": "rank"} if name == "positions" else {}
+    made = ranker(engine, objective=rule, sources=["clicks"], **columns, **params).fit(
+        table(**({"rank": rank} if columns else {})), Q.relevance, sample_weight=weight
     )
     by_row = np.repeat(weight, Q.sizes) if engine == "lightgbm" else weight
     expected = stock_training(engine, made.objective_, {**params, **leaf}, weight=by_row, position=position)
-    np.testing.assert_allclose(made.predict(X), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(made.predict(table()), expected, rtol=0, atol=1e-6)
     assert np.unique(expected).size > 3
 
 
@@ -156,8 +157,8 @@ def test_rankers_in_threads_do_not_mix(engine):
     objectives = [LambdaRank(), GradientStep(LambdaRank()), graded(0.5), ClickTier()] * 2
 
     def fitted(objective):
-        made = ranker(engine, objective=objective)
-        return made.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
+        made = ranker(engine, objective=objective, sources=["clicks"])
+        return made.fit(table(), Q.relevance).predict(table())
 
     alone = [fitted(objective) for objective in objectives]
     with ThreadPoolExecutor(4) as pool:
@@ -196,16 +197,13 @@ LABELS = {
 
 @pytest.mark.parametrize("kind", MAKE)
 def test_frames_are_arrays(engine, kind):
-    """Features, grades, queries and sources of each kind: the model of plain arrays, by the columns' names."""
+    """Features, grades and queries of each kind: the model of plain arrays, by the columns' names."""
     columns = dict(zip(NAMES, X.T, strict=True))
     rows, y = MAKE[kind](columns), LABELS[kind](Q.relevance)
     qid = LABELS[kind](QID) if "Arrow" not in kind else [f"q{i:02d}" for i in QID]
-    sources = MAKE[kind]({"clicks": CLICKS})
-    got, metric = with_metric(engine, NDCG(3), objective=graded())
-    valid = {"eval_set": (rows, y), "eval_qid": [qid], "eval_sources": [sources]}
-    got.fit(rows, y, qid=qid, sources=sources, **valid, **metric)
-    expected = ranker(engine, objective=graded())
-    scores = expected.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
+    got, metric = with_metric(engine, NDCG(3))
+    got.fit(rows, y, qid=qid, eval_set=(rows, y), eval_qid=[qid], **metric)
+    scores = ranker(engine).fit(X, Q.relevance, group=Q.sizes).predict(X)
     np.testing.assert_array_equal(got.predict(rows), scores)
     assert list(got.feature_names_in_) == NAMES and got.n_features_in_ == 16
     (curve,) = curves_of(got)[0].values()
@@ -247,14 +245,15 @@ def test_a_continued_fit_goes_on(engine):
     """With the rounds of the schedule, and the scores and weights of the first model."""
     seen, weight = [], np.linspace(0.5, 2, Q.n_queries)
     objective = Blend(LambdaRank(), ClickTier(), lambda m: seen.append(m) or 0.1 * m)
-    given = {"qid": QID, "sources": {"clicks": CLICKS}, "sample_weight": weight}
-    whole = ranker(engine, objective=objective, n_estimators=6).fit(X, Q.relevance, **given)
+    given = {"X": table(), "y": Q.relevance, "sample_weight": weight}
+    made = {"objective": objective, "sources": ["clicks"]}
+    whole = ranker(engine, **made, n_estimators=6).fit(**given)
     seen.clear()
-    first = ranker(engine, objective=objective).fit(X, Q.relevance, **given)
+    first = ranker(engine, **made).fit(**given)
     continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
-    both = ranker(engine, objective=objective).fit(X, Q.relevance, **given, **{continued: first})
+    both = ranker(engine, **made).fit(**given, **{continued: first})
     assert seen == [*range(6)]
-    np.testing.assert_allclose(both.predict(X), whole.predict(X), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(both.predict(table()), whole.predict(table()), rtol=0, atol=1e-5)
 
 
 # Pipelines.
@@ -264,12 +263,12 @@ def test_weights_through_a_routed_pipeline(engine):
     """`fit` and `score` of a pipeline pass the queries and weights that are requested."""
     weight = np.repeat(np.linspace(0.5, 4, Q.n_queries), Q.sizes)
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = ranker(engine, objective=graded())
-        routed.set_fit_request(qid=True, sources=True, sample_weight=True)
+        routed = ranker(engine)
+        routed.set_fit_request(qid=True, sample_weight=True)
         routed.set_score_request(qid=True, sample_weight=True)
         pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), routed)
         given = {"qid": QID, "sample_weight": weight}
-        pipe.fit(X, Q.relevance, sources={"clicks": CLICKS}, **given)
+        pipe.fit(X, Q.relevance, **given)
         figure = pipe.score(X, Q.relevance, **given)
     q = Queries(Q.relevance, Q.sizes, weight=weight)
     assert figure == pytest.approx(NDCG(3)(pipe.predict(X), q), abs=1e-12)
@@ -280,7 +279,7 @@ def test_weights_through_a_routed_pipeline(engine):
 
 
 def test_parameters_clone_pickle_and_refit(engine, tmp_path):
-    made = ranker(engine, objective=graded(), learning_rate=0.2)
+    made = ranker(engine, objective=graded(), learning_rate=0.2, sources=["clicks"])
     params = made.get_params()
     assert params["objective"] == graded() and params["learning_rate"] == 0.2
     assert params.keys() >= parent(engine)().get_params().keys()
@@ -288,13 +287,13 @@ def test_parameters_clone_pickle_and_refit(engine, tmp_path):
     assert twin.get_params() | {"missing": 0} == params | {"missing": 0} and twin.objective is made.objective
     with pytest.raises(sklearn.exceptions.NotFittedError):
         twin.predict(X)
-    twin.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS})
+    twin.fit(table(), Q.relevance)
     joblib.dump(twin, tmp_path / "ranker")
     for copy in (pickle.loads(pickle.dumps(twin)), joblib.load(tmp_path / "ranker")):
-        np.testing.assert_array_equal(copy.predict(X), twin.predict(X))
+        np.testing.assert_array_equal(copy.predict(table()), twin.predict(table()))
         assert copy.objective_ == copy.objective == graded()
     # Another objective is another model, and the fitted one stays what it was.
-    twin.set_params(objective="RankNet", n_estimators=2)
+    twin.set_params(objective="RankNet", n_estimators=2, sources=None)
     assert twin.objective_ == graded()
     twin.fit(X, Q.relevance, qid=QID)
     expected = ranker(engine, objective="RankNet", n_estimators=2, learning_rate=0.2)
@@ -317,20 +316,24 @@ WRONG = {
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
     "a lost source": (
         {"objective": "graded"}, {}, ValueError,
-        "^Blend.* reads the label source 'clicks', which X does not have: .* give sources= to fit",
+        "^Blend.* reads the label source 'clicks', which X does not have: name its column in sources= of the ranker",
     ),
+    "a source of an array": ({"sources": ["clicks"]}, {}, ValueError, "^sources: X has no column 'clicks'"),
     "a lost source of a set": (
-        {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError,
-        r"^CNDCG\(\) reads the label source 'clicks', which eval_set\[0\] does not have: .* give eval_sources= to fit"
+        {"sources": ["clicks"]}, {"X": table().drop(columns="qid"), **VALID, "metric": CNDCG()}, ValueError,
+        r"^CNDCG\(\) reads the label source 'clicks', which eval_set\[0\] does not have: name its column",
     ),
+    "several classes": ({"num_class": 5}, {}, ValueError, "^num_class=5: a ranker has one score for a document"),
+    "a class": ({"objective": LambdaRank}, {}, TypeError, "^objective is <class '.{,50}LambdaRank'>, expected an"),
+    "a class of a metric": ({}, VALID | {"metric": NDCG}, TypeError, "^eval_metric has <class '.{,50}NDCG'>, expected"),
     "short grades": ({}, {"y": Q.relevance[1:]}, ValueError, f"^y has {len(X) - 1} rows, X has {len(X)}"),
     "no queries of a set": (
         {}, {"eval_set": VALID["eval_set"]}, ValueError,
         r"eval_set\[0\] has no column 'qid': .* as eval_group= or eval_qid=",
     ),
     "a list too long": (
-        {}, VALID | {"eval_sources": [None, None]}, ValueError,
-        "^eval_sources has 2 items, eval_set 1: give one for each set"
+        {}, VALID | {"eval_qid": [None, None]}, ValueError,
+        "^eval_qid has 2 items, eval_set 1: give one for each set"
     ),
     "a metric of another type": ({}, VALID | {"metric": 3}, TypeError, "eval_metric has 3, expected measures"),
     "an unknown metric": ({}, VALID | {"metric": "NDGC"}, ValueError, "'NDGC' is unknown"),
@@ -356,72 +359,68 @@ def test_wrong_arguments_are_refused_before_any_round(engine, case):
 
 
 def test_early_stopping_on_any_measure(engine):
-    arguments = {**VALID, "eval_sources": [pl.DataFrame({"clicks": Q_VALID.labels["clicks"]})]}
-    size = {"n_estimators": 60, "learning_rate": 1.0}
+    valid = table(X_VALID, Q_VALID)
+    arguments = {"X": table(), "y": Q.relevance, "eval_set": ((valid, Q_VALID.relevance),)}
+    size = {"n_estimators": 60, "learning_rate": 1.0, "sources": ["clicks"]}
     for measure, name in (
         (CNDCG(3), "ndcg@3-clicks"), (NDCG(3, empty=1.0), "ndcg@3-empty_1.0"), ("MAP()", "map"), (ERR(5), "err@5"),
         ("KendallTau()", "kendall_tau-clicks"),
     ):  # fmt: skip
         if engine == "lightgbm":
             fitted, stop = ranker(engine, **size), lightgbm.early_stopping(3, verbose=False)
-            fitted.fit(X, Q.relevance, qid=QID, **arguments, eval_metric=measure, callbacks=[stop])
+            fitted.fit(**arguments, eval_metric=measure, callbacks=[stop])
             best = fitted.best_iteration_ - 1
         else:
             fitted = ranker(engine, eval_metric=measure, early_stopping_rounds=3, **size)
-            best = fitted.fit(X, Q.relevance, qid=QID, **arguments).best_iteration
+            best = fitted.fit(**arguments).best_iteration
         ((found, curve),) = curves_of(fitted)[0].items()
         assert found == name or (engine == "xgboost" and found == f"pre-{name}")
         assert len(curve) < 60 and best == np.argmax(curve)
         value = parse(measure) if isinstance(measure, str) else measure
-        assert value(fitted.predict(X_VALID), Q_VALID) == pytest.approx(max(curve), abs=1e-6)
+        assert value(fitted.predict(valid), Q_VALID) == pytest.approx(max(curve), abs=1e-6)
 
 
 def test_the_training_data_as_a_validation_set(engine):
-    """It has their queries, weights and sources; with other ones it is another set, which has those alone."""
-    clicks, weight = Q.labels["clicks"], np.linspace(0.5, 4, Q.n_queries)
-    other_clicks, other_weight = clicks[::-1].copy(), weight[::-1].copy()
-    made, metric = with_metric(engine, CNDCG(3))
+    """It has their queries and weights; with other ones it is another set, which has those alone."""
+    weight = np.linspace(0.5, 4, Q.n_queries)
+    other_weight = weight[::-1].copy()
+    made, metric = with_metric(engine, NDCG(3))
     weights = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}[engine]
 
-    def last(**arguments):
+    def last(weight=weight, **arguments):
         y = Q.relevance
-        made.fit(
-            X, y, qid=QID, sources={"clicks": clicks}, sample_weight=weight, eval_set=[(X, y)], **arguments, **metric
-        )  # fmt: skip
+        made.fit(X, y, qid=QID, sample_weight=weight, eval_set=[(X, y)], **arguments, **metric)
         ((curve,),) = (of_set.values() for of_set in curves_of(made))
         return curve[-1]
 
-    def expected(clicks, weight, sizes=Q.sizes):
-        q = Queries(Q.relevance, sizes, clicks=clicks, weight=weight)
-        return pytest.approx(CNDCG(3)(made.predict(X), q), abs=1e-6)
+    def expected(weight, sizes=Q.sizes):
+        q = Queries(Q.relevance, sizes, weight=weight)
+        return pytest.approx(NDCG(3)(made.predict(X), q), abs=1e-6)
 
-    assert last() == last(eval_group=[Q.sizes]) == expected(clicks, weight)
-    own = {"eval_group": [Q.sizes], "eval_sources": [{"clicks": other_clicks}]}
-    assert last(**own) == expected(other_clicks, None)
-    assert last(**own, **{weights: [other_weight]}) == expected(other_clicks, other_weight)
-    with pytest.raises(ValueError, match=r"'clicks', which eval_set\[0\] does not have"):
-        last(eval_group=[Q.sizes], **{weights: [other_weight]})
+    assert last() == last(eval_group=[Q.sizes]) == expected(weight)
+    assert last(eval_group=[Q.sizes], **{weights: [other_weight]}) == expected(other_weight)
     # Halves of queries: the weights of the queries would be too few, those of rows fit.
     halves = np.repeat(Q.sizes // 2, 2) + np.tile([0, 1], Q.n_queries) * np.repeat(Q.sizes % 2, 2)
-    weight = np.repeat(weight, Q.sizes)
-    assert last(eval_group=[halves]) == expected(clicks, weight, halves)
+    by_row = np.repeat(weight, Q.sizes)
+    assert last(by_row, eval_group=[halves]) == expected(by_row, halves)
 
 
-def test_the_positions_of_a_validation_set_are_its_own(engine):
+def test_validation_sets_have_the_sources_and_positions_of_their_own_columns(engine):
     rank = np.concatenate([np.arange(1, n + 1) for n in Q.sizes])
     measure = ClickDCG(propensities=Propensities.power(1.0, 50))
-    made, metric = with_metric(engine, measure, objective=OBJECTIVES["positions"])
-    arguments = {"qid": QID, "sources": {"clicks": CLICKS}, "position": rank, "eval_set": [(X, Q.relevance)]}
-    other = {
-        "eval_group": [Q.sizes],
-        "eval_sources": [{"clicks": CLICKS}],
-        "eval_position": [rank[::-1].copy()],
-    }
-    for own, of_set in (({}, rank), (other, rank[::-1])):
-        made.fit(X, Q.relevance, **arguments, **own, **metric)
-        ((curve,),) = (one.values() for one in curves_of(made))
-        q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, position=of_set)
-        assert curve[-1] == pytest.approx(measure(made.predict(X), q), rel=1e-6)
+    columns = {"sources": ["clicks"], "position": "rank"}
+    made, metric = with_metric(engine, measure, objective=OBJECTIVES["positions"], **columns)
+    train, other = table(rank=rank), table(rank=rank[::-1], clicks=CLICKS[::-1])
+    made.fit(train, Q.relevance, eval_set=[(train, Q.relevance), (other, Q.relevance)], **metric)
+    for curves, of_set, clicks in zip(
+        curves_of(made), (rank, rank[::-1]), (CLICKS, CLICKS[::-1]), strict=True
+    ):
+        q = Queries(Q.relevance, Q.sizes, clicks=clicks, position=of_set)
+        (curve,) = curves.values()
+        assert curve[-1] == pytest.approx(measure(made.predict(train), q), rel=1e-6)
+    without = table().drop(columns="clicks")
+    with pytest.raises(ValueError, match=r"'clicks', which eval_set\[0\] does not have"):
+        made.fit(train, Q.relevance, eval_set=[(without.assign(rank=rank), Q.relevance)], **metric)
 
 
 def test_weights_of_queries_are_weights_of_their_rows(engine):

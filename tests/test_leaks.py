@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import spearmanr
+from sklearn.base import clone
 
 from lambdaboost import Queries, lightgbm, xgboost
 from lambdaboost.datasets import click_rate, read_letor, web_search_log
@@ -77,15 +78,18 @@ RANKERS = {
 @pytest.mark.parametrize("engine", RANKERS)
 def test_rankers_warn_of_a_leak_and_of_nothing_else(engine):
     def fit(X):
-        RANKERS[engine].fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS})
+        if isinstance(X, pd.DataFrame):
+            clone(RANKERS[engine]).set_params(sources=["clicks"]).fit(X, Q.relevance, group=Q.sizes)
+        else:
+            RANKERS[engine].fit(X, Q.relevance, group=Q.sizes)
 
     message = r"feature 'f8' orders the documents of a query as the label source 'clicks' does, rank correlation -1\.0"
     with pytest.warns(UserWarning, match=message):
-        fit(pd.DataFrame(LEAK).add_prefix("f"))
+        fit(pd.DataFrame(LEAK).add_prefix("f").assign(clicks=CLICKS))
     with pytest.warns(
         UserWarning, match=r"feature 8 \(counted from 0\) .*: drop it, unless it is known before"
     ):
-        fit(LEAK)
+        fit(with_leak(Q.relevance * 2.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(X)

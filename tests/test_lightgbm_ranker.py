@@ -6,8 +6,9 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+from rankers import table
 
-from lambdaboost import CNDCG, MRR, NDCG, LambdaRank
+from lambdaboost import CNDCG, MRR, NDCG, YetiLoss
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 from lambdaboost.lightgbm import LambdaRanker
@@ -20,7 +21,6 @@ FAST = {"n_estimators": 80, "num_leaves": 15, "learning_rate": 0.3, "min_child_s
 EVAL = {
     "eval_set": [(X_VALID, Q_VALID.relevance)],
     "eval_group": [Q_VALID.sizes],
-    "eval_sources": [{"clicks": Q_VALID.labels["clicks"]}],
 }
 
 
@@ -33,7 +33,7 @@ def fitted(parameters=None, **arguments):
 def test_fitted_attributes():
     frame = pd.DataFrame(X).add_prefix("f")
     ranker, _ = fitted()
-    stock = lgb.LGBMRanker(objective=LambdaRank(), **SMALL).fit(X, Q.relevance, group=Q.sizes)
+    stock = lgb.LGBMRanker(objective=YetiLoss(), **SMALL).fit(X, Q.relevance, group=Q.sizes)
     named = LambdaRanker(**SMALL).fit(frame, pd.Series(Q.relevance), group=Q.sizes)
     np.testing.assert_array_equal(ranker.predict(X), stock.predict(X))
     np.testing.assert_array_equal(ranker.predict(X), named.predict(frame[frame.columns[::-1]]))
@@ -174,14 +174,15 @@ def test_other_metrics_stop_only_on_request(given, parameters, rounds):
 
 def test_the_training_data_are_no_reason_to_stop():
     stop = [lgb.early_stopping(3, verbose=False)]
-    sets = {name: [None, *given] for name, given in EVAL.items()}
-    sets["eval_set"][0] = (X, Q.relevance)
-    ranker, _ = fitted(FAST, **sets, eval_names=["fit", "held out"], eval_metric=CNDCG(3), callbacks=stop,
-                       sources={"clicks": Q.labels["clicks"]})  # fmt: skip
+    train, valid = table(X, Q), table(X_VALID, Q_VALID)
+    ranker = LambdaRanker(**FAST, sources=["clicks"])
+    sets = [(train, Q.relevance), (valid, Q_VALID.relevance)]
+    more = {"eval_names": ["fit", "held out"], "eval_metric": CNDCG(3), "callbacks": stop}
+    ranker.fit(train, Q.relevance, eval_set=sets, **more)
     assert list(ranker.evals_result_) == ["fit", "held out"]
     curve = ranker.evals_result_["held out"]["ndcg@3-clicks"]
     assert len(curve) == rounds_until(curve, 3) < 80 and ranker.best_iteration_ == 1 + np.argmax(curve)
-    assert CNDCG(3)(ranker.predict(X_VALID), Q_VALID) == pytest.approx(max(curve), abs=1e-12)
+    assert CNDCG(3)(ranker.predict(valid), Q_VALID) == pytest.approx(max(curve), abs=1e-12)
 
 
 def test_validation_data_as_lightgbm_4_7_takes_them():

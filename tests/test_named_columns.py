@@ -1,14 +1,17 @@
 """Rankers that name the columns of queries and label sources: frames of each kind through all of scikit-learn."""
 
+import pickle
+import warnings
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from rankers import CLICKS, QID, Q, X, curves_of, ranker, with_metric
+from rankers import CLICKS, QID, Q, X, curves_of, ranker, table, with_metric
 from sklearn.compose import make_column_transformer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -58,12 +61,12 @@ def without(frame, *names):
     return nw.from_native(frame).drop(*names).to_native()
 
 
-def test_named_columns_are_arrays_given_to_fit(engine, frame):
+def test_named_columns_are_no_features_in_frames_of_each_kind(engine, frame):
     named = ranker(engine, objective=CHEAP, **NAMED).fit(frame, Q.relevance)
-    expected = ranker(engine, objective=CHEAP)
-    expected.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS, "price_rank": PRICE})
+    expected = ranker(engine, objective=CHEAP, sources=["clicks", "price_rank"])
+    rows = table(price_rank=PRICE)
+    scores = expected.fit(rows, Q.relevance).predict(rows)
     assert list(named.feature_names_in_) == NAMES
-    scores = expected.predict(X)
     np.testing.assert_array_equal(named.predict(frame), scores)
     np.testing.assert_array_equal(named.predict(without(frame, "srch_id", "ctr", "price_rank")), scores)
     assert named.score(frame, Q.relevance) == pytest.approx(NDCG(3)(scores, Q), abs=1e-9)
@@ -72,18 +75,39 @@ def test_named_columns_are_arrays_given_to_fit(engine, frame):
         assert measure(named, frame, Q.relevance) == pytest.approx(measure(scores, q), abs=1e-9)
 
 
-def test_sources_by_name_and_as_an_array_together(engine, frame):
-    """Also where the training data are evaluated: their sources stay."""
-    named, more = with_metric(engine, CNDCG(k=3), objective=CHEAP, query="srch_id", sources=["price_rank"])
-    clicks = {"clicks": CLICKS}
-    rows = without(frame, "ctr")
-    named.fit(
-        rows, Q.relevance, sources=clicks, eval_set=[(rows, Q.relevance)], eval_sources=[clicks], **more
-    )
-    both = ranker(engine, objective=CHEAP, **NAMED).fit(frame, Q.relevance)
-    np.testing.assert_array_equal(named.predict(rows), both.predict(frame))
-    with pytest.raises(ValueError, match=r"^X has a column 'ctr', and sources is also given: "):
-        ranker(engine, **NAMED).fit(frame, Q.relevance, sources=clicks)
+def test_a_column_of_weights(engine, frame):
+    """Of rows, equal within a query; also of validation sets and of scores."""
+    weight = np.repeat(np.linspace(0.5, 3, Q.n_queries), Q.sizes)
+    weighted = same_kind(frame, {**COLUMNS, "w": weight})
+    named, more = with_metric(engine, NDCG(3), weight="w", **NAMED)
+    named.fit(weighted, Q.relevance, eval_set=[(weighted, Q.relevance)], **more)
+    by_array = ranker(engine, **NAMED).fit(frame, Q.relevance, sample_weight=weight)
+    np.testing.assert_array_equal(named.predict(frame), by_array.predict(frame))
+    value = NDCG(3)(named.predict(frame), Queries(Q.relevance, Q.sizes, weight=weight))
+    assert last_of(named, 0) == pytest.approx(value, abs=1e-6)
+    assert named.score(weighted, Q.relevance) == pytest.approx(value, abs=1e-6)
+    with pytest.raises(ValueError, match=r"X has a column 'w', and weight is also given"):
+        named.fit(weighted, Q.relevance, sample_weight=weight)
+
+
+def test_folds_that_cut_queries_are_said(engine):
+    """scikit-learn's KFold; not of whole queries, of the training data, or of a frame that was numbered apart."""
+    rows, y = table(), Q.relevance
+    made = ranker(engine, sources=["clicks"])
+    with pytest.warns(
+        UserWarning, match="^queries: .* were trained on with other rows than these: KFold and train"
+    ):
+        cross_val_score(made, rows, y, cv=KFold(3, shuffle=True, random_state=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_val_score(made, rows, y, groups=QID, cv=GroupKFold(3))
+        made.fit(rows, y).score(rows, y)
+        half = QID < 15
+        made.fit(rows[half], y[half]).score(
+            rows[~half].assign(qid=QID[~half] - 15).reset_index(drop=True), y[~half]
+        )
+    copied = pickle.loads(pickle.dumps(made))
+    assert copied._fitted_rows is None and made._fitted_rows is not None
 
 
 @pytest.mark.parametrize("scoring", [None, CNDCG(k=3, source="price_rank")], ids=str)
@@ -95,10 +119,11 @@ def test_searches_score_by_a_measure_of_any_source(engine, frame, scoring):
     search.fit(frame, Q.relevance, groups=QID)
     figures = []
     for train, test in GroupKFold(3).split(X, groups=QID):
-        fitted = ranker(engine, objective=CHEAP)
-        fitted.fit(X[train], Q.relevance[train], qid=QID[train], sources={"price_rank": PRICE[train]})
+        fitted = ranker(engine, objective=CHEAP, sources=["price_rank"])
+        rows = table(price_rank=PRICE).drop(columns="clicks")
+        fitted.fit(rows.iloc[train], Q.relevance[train])
         q = Queries(Q.relevance[test], ids=QID[test], price_rank=PRICE[test])
-        figures.append(measure(fitted.predict(X[test]), q))
+        figures.append(measure(fitted.predict(rows.iloc[test]), q))
     assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(figures), abs=1e-6)
     assert measure(search, frame, Q.relevance) == search.score(frame, Q.relevance)
 

@@ -40,7 +40,7 @@ def front(engine):
 def test_rankers_take_native_objectives(engine, name, tmp_path):
     quiet = {"verbose": -1} if engine == "lightgbm" else {}
     ranker = front(engine).LambdaRanker(objective=name, n_estimators=3, n_jobs=1, random_state=1, **quiet)
-    ranker.fit(X, grades(name), group=Q.sizes, sources={"clicks": CLICKS})
+    ranker.fit(X, grades(name), group=Q.sizes)
     parent = type(ranker).__mro__[2](objective=name, n_estimators=3, n_jobs=1, random_state=1, **quiet)
     expected = parent.fit(X, grades(name), group=Q.sizes).predict(X)
     np.testing.assert_array_equal(ranker.predict(X), expected)

@@ -28,10 +28,8 @@ from lambdaboost import (
     Scorecard,
     YetiLoss,
     graded,
-    tune,
 )
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import Collection
 
 QUERIES, EACH = 40, 10
 N = QUERIES * EACH
@@ -136,12 +134,7 @@ def ranker_of_lightgbm(objective, clicks, y):
     ranker.fit(frame(clicks), y)
 
 
-def tuned(objective, clicks, y):
-    collection = Collection(X, Queries(y, sizes=SIZES, clicks=clicks), feature_names=tuple("abcd"))
-    tune(collection, objectives=[objective], engine="lightgbm", settings=2, folds=2, rounds=5, workers=1)
-
-
-DOORS = [stock_lightgbm, stock_xgboost, ranker_of_lightgbm, tuned]
+DOORS = [stock_lightgbm, stock_xgboost, ranker_of_lightgbm]
 
 
 @pytest.mark.parametrize("train", DOORS, ids=lambda door: door.__name__)

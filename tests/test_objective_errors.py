@@ -15,7 +15,6 @@ from lambdaboost import (
     ApproxNDCG,
     Blend,
     ClickTier,
-    Constrained,
     Exponential,
     GradientStep,
     InversePropensity,
@@ -28,7 +27,6 @@ from lambdaboost import (
     Queries,
     RankNet,
     Recall,
-    Scaled,
     Scorecard,
     SigmoidLocal,
     YetiLoss,
@@ -39,8 +37,6 @@ from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 TWO = (LambdaRank(), ClickTier())
 CURVE = Propensities((1.0, 0.5))
-KEPT = Constrained(*TWO, reference=(0.5,))
-REFERENCE = {"reference": (0.5,)}
 
 
 @pytest.mark.parametrize(
@@ -67,14 +63,11 @@ REFERENCE = {"reference": (0.5,)}
         # Combinations.
         ("second is 3, expected an objective", lambda: Blend(LambdaRank(), 3, 0.1)),
         ("weight is -0.1", lambda: graded(-0.1)),
-        ("weight is Scaled.*: give a number", lambda: Blend(*TWO, Scaled((0.8, 0.2)))),
         ("start is -1", lambda: Linear(-1, 0.1)),
         ("rate is -3", lambda: Exponential(0.1, -3)),
         ("2 objectives but 1 weights", lambda: Scorecard(TWO, (1.0,))),
         (r"objectives is LambdaRank\(\): give a tuple", lambda: Scorecard(LambdaRank(), (1.0,))),
-        ("weights is 0.5: give a tuple such as .*Scaled", lambda: Scorecard((LambdaRank(),), 0.5)),
-        (r"weights is \(1,\): give .* two objectives", lambda: Scaled((1,))),
-        (r"weights is \(0, 0.0\): .* above 0", lambda: Scaled((0, 0.0))),
+        ("weights is 0.5: give a tuple such as", lambda: Scorecard((LambdaRank(),), 0.5)),
         # Wrappers.
         ("normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
@@ -84,15 +77,6 @@ REFERENCE = {"reference": (0.5,)}
         ("weight the parts of a combination", lambda: InversePropensity(Blend(*TWO, 0.5), CURVE)),
         (r"expected Propensities\(\[1, 0.5, …\]\)", lambda: InversePropensity(LambdaRank(), [1, 0.5])),
         ("clip is 0.5: give a finite number ≥ 1", lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5)),
-        # Constraints.
-        ("keep is 0: give a finite number > 0", lambda: Constrained(*TWO, keep=0, **REFERENCE)),
-        ("keep is 1: give a finite number > 0 and < 1", lambda: Constrained(*TWO, keep=1, **REFERENCE)),
-        (r"raise_ is \(LambdaRank.*expected an objective", lambda: Constrained(RankNet(), TWO, **REFERENCE)),
-        ("does not optimise a single measure", lambda: Constrained(ListNet(), RankNet(), **REFERENCE)),
-        ("first is Constrained.* part of another", lambda: Blend(KEPT, RankNet(), 0.5)),
-        (r"objectives\[0\] is Grad", lambda: Scorecard((GradientStep(KEPT),), (1,))),
-        ("reference is 0.5: train LambdaRank.* alone first", lambda: Constrained(*TWO, reference=0.5)),
-        (r"reference is \(\): .* evaluate NDCG.*empty=float.'nan'.* on the", lambda: Constrained(*TWO)),
         # Texts.
         (r"'Lambda' is unknown \(did you mean LambdaRank\?\); choose among", lambda: parse("Lambda()")),
         ("not an objective", lambda: parse("NDCG(k=3)")),

@@ -96,7 +96,7 @@ def test_forces_of_a_query_sum_to_zero(rule):
 def test_curvature_is_not_negative_where_an_engine_may_use_it(rule):
     scores, q = drawn.make(2, [50, 30], spread=3.0)
     _, hess = rule.objective.gradient(scores, q, iteration=9)
-    if not rule.objective.curvature_changes_sign:
+    if not rule.objective.needs.sign_changes:
         assert (hess >= 0).all()
 
 
@@ -160,18 +160,18 @@ def test_reads_the_sources_that_it_names(rule):
     first = objective.gradient(scores, q)
     labels = {name: of for name, of in q.labels.items() if name in objective.sources}
     given = {"relevance": np.full(scores.size, np.nan), "sizes": q.sizes} | labels
-    alone = Queries(**given, position=q.positions if objective.reads_positions else None)
+    alone = Queries(**given, position=q.positions if objective.needs.positions else None)
     np.testing.assert_array_equal(objective.gradient(scores, alone), first)
     rows = q.shuffled_rows(seed=3)
     for name in objective.sources:
         changed = Queries(**given | {name: q.labels[name][rows]}, position=q.positions)
         assert not np.array_equal(objective.gradient(scores, changed), first), name
-    if objective.reads_positions:
+    if objective.needs.positions:
         changed = q.with_positions(q.positions.take(rows))
         assert not np.array_equal(objective.gradient(scores, changed), first)
 
 
-READ_POSITIONS = [rule for rule in ALL if rule.objective.reads_positions]
+READ_POSITIONS = [rule for rule in ALL if rule.objective.needs.positions]
 
 
 @pytest.mark.parametrize("rule", READ_POSITIONS, ids=named)

@@ -15,7 +15,7 @@ import xgboost as xgb
 
 from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, Queries, Scorecard, YetiLoss, query_folds
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 
 BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)
@@ -31,11 +31,9 @@ XGB = {"nthread": 1, "min_child_weight": 0}
 class ByPosition(Objective, registered=False):
     """Pulls a row up by the inverse of its position: different positions train different models."""
 
-    reads_positions = True
-
     @property
-    def sources(self):
-        return ("relevance",)
+    def needs(self):
+        return Needs(positions=True)
 
     def lambdas(self, scores, q, iteration):
         position = q.required_position()
@@ -191,10 +189,10 @@ def test_containers_read_what_their_parts_read():
         (LambdaRank(), YetiLoss()),
     )
     for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
-        assert objective.reads_positions
+        assert objective.needs.positions
         with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
             train("lightgbm", dataset("lightgbm", position=None), objective)
-    assert not any(objective.reads_positions for objective in kept)
+    assert not any(objective.needs.positions for objective in kept)
 
 
 def test_folds_keep_positions():
@@ -226,7 +224,7 @@ def test_lightgbms_own_field_is_not_read():
 
 @BOTH
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
-def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
+def test_rankers_take_positions_from_a_column(engine, frame):
     names = [f"f{i}" for i in range(X.shape[1])]
     table = pd.DataFrame(X, columns=names).assign(qid=QID, rank=RANKS)
     table = table if frame == "pandas" else pl.from_pandas(table)
@@ -236,12 +234,7 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
     y = Q0.relevance
     by_column = make(objective=ByPosition(), position="rank", **quiet).fit(table, y, eval_set=[(table, y)])
     without = table.drop(columns="rank") if frame == "pandas" else table.drop("rank")
-    by_array = make(objective=ByPosition(), **quiet).fit(
-        without, y, position=RANKS, eval_set=[(without, y)], eval_position=[RANKS]
-    )
-    want = expected(engine)
-    for fitted in (by_column, by_array):
-        np.testing.assert_allclose(fitted.predict(without), want, rtol=1e-6)
+    np.testing.assert_allclose(by_column.predict(without), expected(engine), rtol=1e-6)
     np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
     assert by_column.get_params()["position"] == "rank"
     native = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[engine]
@@ -249,8 +242,11 @@ def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
         make(objective=native, position="rank", **quiet).fit(table, y)
     with pytest.raises(ValueError, match="position: X has no column 'rank': choose among"):
         make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
-    with pytest.raises(ValueError, match="X has a column 'rank', and position is also given"):
-        make(objective=ByPosition(), position="rank", **quiet).fit(table, y, position=RANKS)
+    if engine == "lightgbm":
+        with pytest.raises(
+            ValueError, match="position: LightGBM's own 'lambdarank' does not read positions on device"
+        ):
+            make(objective="lambdarank", position="rank", device_type="cuda", **quiet).fit(table, y)
     with pytest.raises(ValueError, match="query: column 'qid' is given twice"):
         make(position="qid", **quiet).fit(table, y)
     with pytest.raises(TypeError, match="position is 3: give the name of a column"):

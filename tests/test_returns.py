@@ -66,11 +66,11 @@ def test_measures_of_gains_refuse_them_and_those_of_the_order_do_not(name):
 
 @pytest.mark.parametrize("objective", OF_ORDER, ids=repr)
 def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
-    assert objective.allows_negative
+    assert objective.needs.allows_negative
     np.testing.assert_array_equal(objective.gradient(SCORES, Q), objective.gradient(SCORES, SHIFTED))
 
 
-OF_GAINS = dict.fromkeys(rule.objective for rule in RULES if not rule.objective.allows_negative)
+OF_GAINS = dict.fromkeys(rule.objective for rule in RULES if not rule.objective.needs.allows_negative)
 
 
 @pytest.mark.parametrize("objective", OF_GAINS, ids=repr)

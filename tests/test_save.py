@@ -1,5 +1,6 @@
 """Saved models: plain files of the engines, a description beside them, nothing half-written, and served by Treelite."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -30,7 +31,9 @@ from lambdaboost import (
     load,
     save,
 )
+from lambdaboost.datasets import Columns
 from lambdaboost.lightgbm import LambdaRanker
+from lambdaboost.saving import load_plain
 from lambdaboost.xgboost import LambdaRanker as XGBLambdaRanker
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
@@ -225,6 +228,7 @@ def test_errors_before_anything_is_written(tmp_path):
         (booster, tmp_path, OBJECTIVE, ValueError, "is a folder: give a file name in it"),
         (booster, tmp_path / "m", None, ValueError, "objective is None: a booster does not know"),
         (booster, tmp_path / "m", "Lambda", ValueError, "Lambda"),
+        (booster, tmp_path / "m", OBJECTIVE, ValueError, "about has engine, which save writes itself"),
         ("booster", tmp_path / "m", OBJECTIVE, TypeError, r"model is a str, expected a lightgbm\.Booster"),
         (
             LambdaRanker(),
@@ -235,7 +239,7 @@ def test_errors_before_anything_is_written(tmp_path):
         ),
     ):
         with pytest.raises(error, match=words):
-            save(model, path, objective=objective)
+            save(model, path, objective=objective, about={"engine": "other"} if "about" in words else None)
     assert os.listdir(tmp_path) == []
 
 
@@ -254,6 +258,69 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
         load(model)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none")
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+WRONG = [
+    ({"engine": "catboost"}, "engine is 'catboost', expected lightgbm or xgboost"),
+    ({"engine": ["lightgbm"]}, r"engine is \['lightgbm'\], expected text"),
+    ({"model_sha256": 7}, "model_sha256 is 7, expected text"),
+    ({"objective": None}, "objective is None, expected text"),
+    ({"params": []}, r"params is \[\], expected an object"),
+    ({"params": {"missing": [1]}}, r"missing of params is \[1\], expected a number"),
+    ({"columns": None}, "columns is None, expected an object"),
+    ({"columns": {"sources": [1]}}, "a label source needs a name of type str, got 1"),
+    ({"columns": {"features": "x"}}, "features is 'x', expected a list|features is 'x': expected a list"),
+    ({"columns": {"unseen": "maybe"}}, "unseen is 'maybe'"),
+    ({"categories": {"c": 3}}, "categories has 3 of 'c'"),
+    ({"history": {"valid": [1]}}, r"history has \[1\] for 'valid', expected lists of numbers by measure"),
+    ({"history": {"valid": {"ndcg": ["a"]}}}, "history has .* for 'valid'"),
+]
+
+
+@pytest.mark.parametrize(("entries", "says"), WRONG, ids=range(len(WRONG)))
+def test_wrong_entries_are_named(tmp_path, entries, says):
+    save(trained("lightgbm", rounds=1), tmp_path / "m", objective=OBJECTIVE)
+    about = load(tmp_path / "m").about | entries
+    (tmp_path / "m.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"m\.json is not the description of a model: .*(?:{says})"):
+        load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("text", [DEEP, "[]", "null", '{"engine": "lightgbm"}', "\xff"], ids=range(5))
+def test_descriptions_that_are_none(tmp_path, text):
+    save(trained("lightgbm", rounds=1), tmp_path / "m", objective=OBJECTIVE)
+    (tmp_path / "m.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"m\.json is not the description of a model"):
+        load(tmp_path / "m")
+
+
+@ENGINE
+def test_numbers_that_json_lacks_and_long_curves_are_saved(tmp_path, engine):
+    """Infinity as a text; the training is not lost where it is saved."""
+    ranker = LambdaRanker(verbose=-1) if engine == "lightgbm" else XGBLambdaRanker(missing=np.inf)
+    curve = Propensities(np.linspace(1, 0.5, 10_000))
+    ranker.set_params(n_estimators=2, n_jobs=1, objective=graded(propensities=curve), position="shown")
+    rows = {f"f{i}": X[:, i] for i in range(X.shape[1])} | {"clicks": Q.labels["clicks"]}
+    frame = pd.DataFrame(rows | {"shown": np.arange(len(X)) % 9 + 1, "qid": Q.query_of_row})
+    ranker.set_params(sources=["clicks"], max_delta_step=np.inf if engine == "lightgbm" else 0)
+    save(ranker.fit(frame, Q.relevance), tmp_path / "m", about={"gain": [np.nan]})
+    back = load(tmp_path / "m")
+    assert back.objective == ranker.objective and back.about["gain"] == ["nan"]
+    np.testing.assert_array_equal(back.predict(frame), ranker.predict(frame))
+
+
+def test_a_lightgbm_file_that_was_cut_short_is_refused(tmp_path):
+    """LightGBM would end the process."""
+    path = tmp_path / "m"
+    trained("lightgbm", rounds=2).save_model(path)
+    content = path.read_bytes()
+    for n in range(0, content.index(b"end of trees"), 97):
+        path.write_bytes(content[:n])
+        with pytest.raises(ValueError, match=r"m is not a model|the model is cut short"):
+            load_plain(path, Columns())
+    with pytest.raises(ValueError, match="cut short"):
+        LambdaRanker(n_estimators=1).fit(X, Q.relevance, group=Q.sizes, init_model=path)
 
 
 def test_a_full_disk_leaves_the_last_good_model(tmp_path):

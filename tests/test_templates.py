@@ -95,7 +95,7 @@ def test_the_measure_holds_what_every_measure_holds(check):
 
 
 def test_the_objective_says_whether_ties_go_by_row():
-    assert not FreshTier.ranks_ties_by_row and difference(FreshTier()) < 1e-3
+    assert not FreshTier().needs.ties_by_row and difference(FreshTier()) < 1e-3
 
 
 def test_an_engine_trains_with_the_objective():

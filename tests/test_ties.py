@@ -1,4 +1,4 @@
-"""`Objective.ranks_ties_by_row` against the gradient itself: all scores tie, and rows inside queries are permuted."""
+"""`Needs.ties_by_row` against the gradient itself: all scores tie, and rows inside queries are permuted."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def difference(objective, iteration=3):
 
 @pytest.mark.parametrize("objective", ALL, ids=repr)
 def test_ties_are_ranked_by_row_as_said(objective):
-    assert (difference(objective) > 1e-3) == objective.ranks_ties_by_row
+    assert (difference(objective) > 1e-3) == objective.needs.ties_by_row
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_ties_are_ranked_by_row_as_said(objective):
 )
 def test_random_draws_favour_no_row(make):
     """They go by row too; on average over rounds and seeds tied rows of one grade have the same gradient."""
-    assert not make(0).ranks_ties_by_row
+    assert not make(0).needs.ties_by_row
     grades = np.arange(SIZE)[::-1] % 4
     q, scores = Queries(np.tile(grades, QUERIES), [SIZE] * QUERIES), np.zeros(SIZE * QUERIES)
     mean = np.mean([make(x).gradient(scores, q, m)[0] for x in range(5) for m in range(40)], axis=0)

@@ -1,307 +1,382 @@
-"""`lambdaboost.tune`: the search, the model, and what it refuses."""
+"""`tune` and `cross_validate`: trainings, the table on drawn searches of known truth, and what is refused."""
 
-import itertools
-import os
 import re
-import signal
-import sys
 import time
-import warnings
 from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
+from scipy import stats
 from scipy.sparse import csr_matrix
 
 from lambdaboost import (
     CNDCG,
     NDCG,
-    ClickDCG,
-    ClickTier,
-    InversePropensity,
     LambdaRank,
-    Propensities,
     Queries,
-    Scorecard,
-    graded,
+    Spearman,
+    YetiLoss,
+    cross_validate,
     load,
     tune,
 )
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import ENGINES
-from lambdaboost.training import boost, make_dataset
-from lambdaboost.tuning import Stopped, Tuned
-from lambdaboost.tuning.candidates import parse_candidates, standard_candidates
-from lambdaboost.tuning.folds import draw_folds, fold_of_query, hash_queries
-from lambdaboost.tuning.keep import WEIGHTS
-from lambdaboost.tuning.training import CrossValidation, StoppingCurve
-from lambdaboost.tuning.trees import NAMES, STARTS, tree_params, tree_space
+from lambdaboost.evaluation.comparison import HOLM
+from lambdaboost.evaluation.significance import holm
+from lambdaboost.tuning import Tuned
+from lambdaboost.tuning.cross_validate import (
+    CrossValidated,
+    common_rounds,
+    fold_of_query,
+    hash_queries,
+)
+from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
+from lambdaboost.tuning.tune import Result, Setting, choose, compare_results
 
-pytest.importorskip("optuna")
-LOG = web_search_log(90, documents=15, seed=3)
-TRAIN, VALID, TEST = LOG.take(range(50)), LOG.take(range(50, 75)), LOG.take(range(75, 90))
-BOTH = Collection.concat([TRAIN, VALID])
-FEW = ["lambdarank", "LambdaRank", "graded"]
-QUICK = {"objectives": FEW, "settings": 6, "rounds": 20, "early_stopping_rounds": 5, "workers": 1, "folds": 2}
-TINY = QUICK | {"objectives": ["LambdaRank"], "settings": 2, "rounds": 6}
-MEAN = repr(NDCG(10))
+search = import_module("lambdaboost.tuning.tune")  # the package has the function under this name
+LOG = web_search_log(75, documents=15, seed=3)
+TRAIN, VALID = LOG.take(range(50)), LOG.take(range(50, 75))
+TINY = {"settings": 2, "rounds": 8, "folds": 2, "workers": 1}
+BOTH = NDCG(10), CNDCG(10)
+LOSS = YetiLoss()
+UNDEFINED = Spearman("relevance", empty=float("nan"))
+
+
+def frame_of(data, seed=0):
+    """A table whose queries are apart, with a category and clicks; and its grades."""
+    q = data.queries
+    table = pd.DataFrame(data.features).add_prefix("x")
+    table["market"] = pd.Categorical(np.resize(["us", "de", "fr"], q.n_documents))
+    table["session"], table["ctr"] = q.query_of_row + 100, q.labels["clicks"]
+    order = np.random.default_rng(seed).permutation(q.n_documents)
+    return table.iloc[order].reset_index(drop=True), q.relevance[order]
+
+
+# Trainings.
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    return tmp_path_factory.mktemp("tune") / "study.log"
+def tuned():
+    X, y = frame_of(TRAIN)
+    return tune(X, y, query="session", sources={"clicks": "ctr"}, measure=BOTH, **TINY)
 
 
-@pytest.fixture(scope="module")
-def tuned(study):
-    return tune(TRAIN, VALID, study=study, **QUICK)
-
-
-def scores(model, data):
-    booster = getattr(model, "booster", model)
-    return ENGINES[type(booster).__module__.split(".")[0]].scores(booster, data.features)
-
-
-def test_trees_come_first_and_then_objectives_on_the_best_trees(tuned):
-    trials = tuned.trials
-    assert list(trials.phase)[:2] == ["default", "trees"]
-    assert trials.candidate[0] == "lambdarank" and np.isnan(trials.learning_rate[0])
-    searched, others = trials[trials.phase == "trees"], trials[trials.phase == "objectives"]
-    assert set(searched.candidate) == {"LambdaRank()"} and len(others) == 2
-    best, names = searched.loc[searched[MEAN].idxmax()], list(STARTS[0])[:6]
-    for _, row in others.iterrows():
-        assert row[names].tolist() == best[names].tolist() and row.folds == 2
-    assert {"trees", "objective", "label"} <= set(tuned.comparison.question)
-
-
-def test_the_result_is_frozen_a_plain_model_with_its_setting(tuned, tmp_path):
-    assert isinstance(tuned, Tuned) and repr(tuned).startswith(f"Tuned({tuned.objective!r}")
-    assert ENGINES[tuned.engine].n_rounds(tuned.booster) == tuned.rounds
-    assert type(tuned.study).__module__.startswith("optuna") and len(tuned.study.trials) == 6
-    with pytest.raises(AttributeError):
-        tuned.rounds = 3
-    shown = tuned._repr_html_()
-    assert shown.count("<table") == 2 and shown.count("<li>") == len(tuned.verdict.splitlines())
-    tuned.save(tmp_path / "model.txt", {"more": 1})
-    saved = load(tmp_path / "model.txt")
-    assert saved.objective == tuned.objective and saved.about["tuning"]["verdict"] == tuned.verdict
-    assert saved.about["more"] == 1 and saved.about["rounds"] == tuned.rounds
-
-
-def test_a_finished_study_is_not_trained_again_and_resumes_with_a_larger_budget(study, tuned, monkeypatch):
-    whole, seen = CrossValidation.cross_validate, []
-    monkeypatch.setattr(CrossValidation, "cross_validate", lambda *_: pytest.fail("a trial was repeated"))
-    again = tune(TRAIN, VALID, study=study, **QUICK)
-    assert again.trials.equals(tuned.trials) and again.verdict == tuned.verdict
-    monkeypatch.setattr(CrossValidation, "cross_validate", lambda *g: seen.append(g[1].phase) or whole(*g))
-    assert len(tune(TRAIN, VALID, study=study, **(QUICK | {"settings": 7})).trials) == 6 + len(seen) > 6
-    with pytest.raises(
-        ValueError, match="was made with other data, arguments or versions: give another file"
-    ):
-        tune(TRAIN, study=study, **QUICK)
-    with pytest.raises(ValueError, match="was made with other data, arguments"):
-        tune(TRAIN, VALID, study=study, **(QUICK | {"seed": 4}))
-
-
-@pytest.mark.parametrize("objective", ["lambdarank", "LambdaRank", "rank:ndcg"])
-def test_a_ranker_of_the_same_setting_is_the_same_model(objective):
-    """On trees that draw rows and features."""
-    engine = "xgboost" if ":" in objective else "lightgbm"
-    drawn = {"subsample": 0.7, "colsample_bytree": 0.6} | ({} if ":" in objective else {"bagging_freq": 1})
-    found = tune(TRAIN, VALID, engine=engine, params=drawn, **(TINY | {"objectives": [objective]}))
-    data = BOTH.shuffled(0)
-    name = getattr(found.objective, "name", found.objective)
-    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
-        objective=name, n_estimators=found.rounds, **found.params
-    )
-    ranker.fit(data.features, data.queries.relevance, group=data.queries.sizes)
-    np.testing.assert_allclose(ranker.predict(TEST.features), scores(found, TEST), rtol=1e-6)
-
-
-def shown(data, **sources):
-    q = data.queries
-    position = np.concatenate([np.arange(1, size + 1) for size in q.sizes])
-    return replace(data, queries=Queries(q.relevance, q.sizes, position=position, **sources))
-
-
-def test_positions_that_no_candidate_reads_are_said_and_kept_from_trainings():
-    given = TINY | {"objectives": ["lambdarank"]}
-    found = tune(shown(TRAIN), **given)
-    alone = tune(replace(TRAIN, queries=Queries(TRAIN.queries.relevance, TRAIN.queries.sizes)), **given)
-    assert "Positions: not used by any candidate" in found.verdict and "Positions" not in alone.verdict
-    assert np.array_equal(scores(alone, TEST), scores(found, TEST))
-    clicked = shown(TRAIN, clicks=TRAIN.queries.labels["clicks"])
-    read = tune(clicked, measure=[NDCG(10), ClickDCG(5, Propensities.power(1, 60))], **given)
-    assert "Positions" not in read.verdict
-    by_clicks = InversePropensity(ClickTier(), Propensities.power(1, 60))
-    read = tune(clicked, **(TINY | {"objectives": [by_clicks]}))
-    assert "Positions" not in read.verdict
-
-
-def test_cross_validation_measures_every_query_once_with_one_number_of_rounds():
-    found = tune(TRAIN, **(TINY | {"folds": 3, "settings": 1}))
-    values = np.array(found.study.trials[0].user_attrs["result"]["values"])[0]
-    naive = np.empty(50)
-    for fold in draw_folds(TRAIN, 3, 0):
-        params = found.params | {"min_data_in_leaf": 20}
-        booster = boost(
-            "lightgbm",
-            LambdaRank(),
-            params,
-            int(found.trials.rounds[0]),
-            make_dataset("lightgbm", fold.train),
-        )
-        naive[fold.queries] = NDCG(10).per_query(scores(booster, fold.valid), fold.valid.queries)
-    assert values == pytest.approx(naive, abs=1e-12) and found.trials[MEAN][0] == pytest.approx(naive.mean())
-    assert found.rounds == max(1, round(found.trials.rounds[0] * 3 / 2))
-
-
-def test_a_fold_goes_on_until_the_mean_over_the_folds_stalls():
-    before = np.array([0.5, 0.7, 0.6])
-    curve = StoppingCurve(before, 10.0, 20.0, 2)
-    assert [curve(value) for value in (0.2, 0.2, 0.4)] == [False, False, False]
-    assert curve.values == pytest.approx([0.3, 1.1 / 3, 1.4 / 3]) and curve.best == 3
-    nothing = StoppingCurve(before, 10.0, 0.0, 2)
-    assert nothing(0.9) and nothing.best == 2
-
-
-class Odd(LambdaRank, registered=False):
-    """Fails in the middle of a training."""
-
-    def lambdas(self, scores, q, iteration=0):
-        if iteration == 3:
-            raise RuntimeError("no gradient today")
-        return super().lambdas(scores, q, iteration)
-
-
-def test_a_failed_setting_is_a_failed_trial_and_the_others_go_on():
-    found = tune(TRAIN, **(QUICK | {"objectives": ["LambdaRank", Odd(NDCG(5))], "settings": 4}))
-    (error,) = found.trials[found.trials.state == "failed"].error
-    assert "no gradient today" in error and found.objective == LambdaRank()
-    assert re.search(r"- Failed: Odd.*: RuntimeError: no gradient today\.", found.verdict)
-    with pytest.raises(ValueError, match=r"no setting can be trained; Odd.*no gradient today"):
-        tune(TRAIN, **(TINY | {"objectives": [Odd()]}))
-
-
-@pytest.mark.parametrize(("engine", "params"), [("lightgbm", {"num_leaves": 1}), ("xgboost", {"eta": -1})])
-def test_parameters_that_an_engine_refuses_are_named(engine, params):
-    text = rf"no setting can be trained; LambdaRank.*reports: .*{next(iter(params))}|-1"
-    with pytest.raises(ValueError, match=text):
-        tune(TRAIN, engine=engine, params=params, **TINY)
-
-
-def test_ctrl_c_leaves_the_best_so_far(monkeypatch):
-    whole = CrossValidation.cross_validate
-
-    def interrupted(self, setting, *given):
-        if setting.phase == "objectives":
-            raise KeyboardInterrupt
-        return whole(self, setting, *given)
-
-    monkeypatch.setattr(CrossValidation, "cross_validate", interrupted)
-    with pytest.raises(Stopped, match=r"stopped after . settings; with study=") as stopped:
-        tune(TRAIN, **QUICK)
-    found = stopped.value.finish()
-    assert found.rounds >= 1 and "Not reached within the budget: " in found.verdict
-
-
-def test_ctrl_c_while_the_study_is_written_comes_after_it(monkeypatch, tmp_path):
-    """Optuna removes the lock of its journal twice if it is interrupted there, the second time in vain."""
-    file, whole = tmp_path / "study.log", os.unlink
-
-    def interrupted(path, **given):
-        whole(path, **given)
-        if str(path).startswith(f"{file}.lock") and file.read_bytes().count(b'"result":') == 2:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(os, "unlink", interrupted)
-    with pytest.raises(Stopped, match="stopped after 2 settings; the same call resumes") as stopped:
-        tune(TRAIN, study=file, **QUICK)
-    monkeypatch.undo()
-    assert len(stopped.value.finish().trials) == 2
-    assert len(tune(TRAIN, study=file, **QUICK).trials) == 6
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_minutes_end_the_search_and_are_used():
-    begin = time.time()
-    found = tune(TRAIN, **(TINY | {"settings": None, "minutes": 0.1}))
-    assert time.time() - begin < 20 and len(found.trials) >= 3
-    with pytest.raises(ValueError, match="no setting is complete within the budget of minutes: give more"):
-        tune(TRAIN, **(QUICK | {"settings": None, "minutes": 1e-12}))
-
-
-@pytest.mark.slow
-def test_workers_try_the_same_settings():
-    def drawn(found):
-        rows = found.trials[found.trials.phase != "refinement"]
-        return sorted(zip(rows.phase, rows.candidate, rows[MEAN].round(10), strict=True))
-
-    one, two = (tune(TRAIN, **(QUICK | {"workers": n, "settings": 5})) for n in (1, 2))
-    assert drawn(one) == drawn(two)
-
-
-def test_keep_proves_on_the_same_folds_and_chooses_the_highest_second_measure():
-    both = NDCG(10), CNDCG(10)
-    found = tune(TRAIN, measure=both, keep=0.9, **TINY)  # all of it is proven
-    kept, rows = found.trials[found.trials.phase == "keep"], found.comparison
-    steps = rows[(rows.question == "keep") & (rows.measure == repr(both[0]))]
-    assert (steps.p < 0.05).all() and len(steps) == len(kept) == len(WEIGHTS) - 1 and (kept.folds == 2).all()
-    if isinstance(found.objective, Scorecard):
-        best = kept.loc[kept[repr(both[1])].idxmax()]
-        assert found.objective.weights[1] == WEIGHTS[1 + list(kept.index).index(best.name)]
-    assert "- Kept: CNDCG(k=10) rises" in found.verdict or "raises CNDCG(k=10)" in found.verdict
-    strict = tune(TRAIN, measure=both, keep=1e-9, **TINY)
-    assert (strict.trials.phase == "keep").sum() == 1 and strict.objective == LambdaRank()
-    assert "No trade-off is proven to keep NDCG(k=10) within 1e-09" in strict.verdict
-    assert "keep" not in set(tune(TRAIN, measure=both, **TINY).comparison.question)
-
-
-# The data.
-
-
-def as_frame(data, make):
-    q = data.queries
-    columns = {f"x{at}": data.features[:, at] for at in range(data.n_features)}
-    columns["market"] = np.resize(["us", "de", "fr"], q.n_documents)
-    columns |= {"query": q.query_of_row + 100, "ctr": q.labels["clicks"]}
-    return make(pd.DataFrame(columns).astype({"market": "category"}))
-
-
-MAKE = {
-    "pandas": lambda frame: frame,
-    "polars": pl.from_pandas,
-    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
-}
+def test_the_stages_and_the_stock_baselines_are_rows(tuned):
+    """Entry 27: a summed grade, the models of one label alone and their blend."""
+    rows = tuned.comparison[tuned.comparison.measure == repr(BOTH[0])]
+    assert set(rows.question) == {"default", "objective", "trees", "engine", "label", "choice"}
+    labels = rows[rows.question == "label"].candidate
+    for part in ("of relevance + clicks", "CNDCG", "Scorecard", "Blend", " · "):
+        assert labels.str.contains(part, regex=False).any(), part
+    assert len(set(rows[rows.question == "label"].baseline)) == 1
+    assert isinstance(tuned, Tuned) and tuned.choice.question == "choice"
+    assert "▲ better" in repr(tuned) and repr(tuned).startswith(f"Tuned: {tuned.choice.candidate}")
+    assert "<table" in tuned._repr_html_()
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_frames_of_every_kind_are_searched_alike(engine, tmp_path):
-    """One reader with `fit`: columns by name, categories and weights."""
-    weight = np.repeat(np.random.default_rng(0).random(50) + 0.5, TRAIN.queries.sizes)
-    named = {"query": "query", "sources": {"clicks": "ctr"}, "engine": engine, "sample_weight": weight}
-    scored = []
-    for kind, make in MAKE.items():
-        valid = as_frame(VALID, make), VALID.queries.relevance
-        found = tune(as_frame(TRAIN, make), TRAIN.queries.relevance, valid=valid, **named, **TINY)
-        found.save(tmp_path / kind)
-        scored.append(load(tmp_path / kind).predict(as_frame(TEST, make)))
-        assert np.array_equal(scored[0], scored[-1])
-    assert load(tmp_path / "polars").about["categories"] == {"market": ["de", "fr", "us"]}
+def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
+    """Entries 24 and 25: columns of queries and sources, categories, rows in any order."""
+    X, y = frame_of(TRAIN)
+    columns = {"query": "session", "sources": {"clicks": "ctr"}}
+    found = tune(X, y, engine=engine, **columns, **TINY)
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
+        objective=found.objective, n_estimators=found.rounds, **columns, **found.params
+    )
+    scores = found.model.predict(X)
+    assert np.array_equal(ranker.fit(X, y).predict(X), scores)
+    found.save(tmp_path / "model", {"more": 1})
+    saved = load(tmp_path / "model")
+    assert np.array_equal(saved.predict(X.drop(columns=["session", "ctr"])), scores)
+    assert saved.about["columns"]["query"] == "session" and saved.about["more"] == 1
+    assert saved.about["columns"]["sources"] == {"clicks": "ctr"}
+    assert saved.about["categories"] == {"market": ["de", "fr", "us"]}
+    assert len(saved.about["tuning"]["comparison"]) == len(found.comparison)
 
 
-def test_arrays_and_sparse_matrices_are_searched_alike():
-    q, bare = TRAIN.queries, replace(TRAIN, feature_names=None)
-    grades = Queries(q.relevance, q.sizes)
-    one = tune(TRAIN.features, q.relevance, group=q.sizes, **TINY)
-    two = tune(replace(bare, queries=grades), **TINY)
-    assert one.trials[MEAN].tolist() == two.trials[MEAN].tolist()
-    one, two = tune(replace(bare, features=csr_matrix(TRAIN.features)), **TINY), tune(bare, **TINY)
-    assert one.trials[MEAN].tolist() == two.trials[MEAN].tolist()
+def test_tables_of_every_kind_and_collections_are_searched_alike():
+    X, y = frame_of(TRAIN)
+    columns = {"query": "session", "sources": {"clicks": "ctr"}, "engine": "lightgbm", **TINY}
+    one, two = tune(X, y, **columns), tune(pl.from_pandas(X), y, **columns)
+    assert one.comparison.equals(two.comparison.assign(seconds=one.comparison.seconds))
+    given = {"engine": "lightgbm", **TINY}
+    q, bare = TRAIN.queries, Queries(TRAIN.queries.relevance, TRAIN.queries.sizes)
+    arrays = tune(TRAIN.features, q.relevance, group=q.sizes, **given)
+    for features in (TRAIN.features, csr_matrix(TRAIN.features)):
+        found = tune(Collection(features, bare), **given)
+        assert found.comparison["mean"].tolist() == arrays.comparison["mean"].tolist()
+
+
+def test_workers_change_nothing():
+    """Entries 16 and 17: earlier, other trees were compared, and the result could not be used."""
+    one, two = (tune(TRAIN, **(TINY | {"workers": n, "settings": 3})) for n in (1, 2))
+    assert one.comparison.equals(two.comparison.assign(seconds=one.comparison.seconds))
+    X = pd.DataFrame(TRAIN.features, columns=TRAIN.feature_names)
+    assert np.array_equal(one.model.predict(X), two.model.predict(X))
+
+
+def test_cross_validation_is_that_of_a_plain_loop():
+    ranker = import_module("lambdaboost.lightgbm").LambdaRanker(
+        objective=LambdaRank(), n_estimators=12, num_leaves=4, random_state=1, n_jobs=1, verbose=-1
+    )
+    q = TRAIN.queries
+    found = cross_validate(
+        ranker, TRAIN.features, q.relevance, "ndcg@10", 3, group=q.sizes, early_stopping_rounds=None, seed=5
+    )
+    bare = Collection(TRAIN.features, Queries(q.relevance, q.sizes))
+    fold, shuffled = fold_of_query(bare, 3, 5), bare.shuffled(5)
+    values, scores = np.empty(50), np.empty(q.n_documents)
+    for number in range(3):
+        train, part = shuffled.take(fold != number), shuffled.take(fold == number)
+        ranker.fit(train.features, train.queries.relevance, group=train.queries.sizes)
+        scores[q.rows_of(fold == number)] = s = ranker.predict(part.features)
+        values[fold == number] = NDCG(10).per_query(s, part.queries)
+    assert np.array_equal(found.values[NDCG(10)], values) and found.rounds == 12
+    # Out-of-fold scores are in the order of the caller's rows.
+    assert np.array_equal(found.scores[q.shuffled_rows(5)], scores)
+    assert found.queries.n_documents == q.n_documents and "NDCG(k=10)" in repr(found)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_all_folds_have_the_rounds_with_the_highest_mean(engine):
+    q, arguments = TRAIN.queries, {"n_estimators": 12, "random_state": 1, "n_jobs": 1}
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**arguments)
+    given = {"measures": "ndcg@10", "folds": 2, "group": q.sizes}
+    found = cross_validate(ranker, TRAIN.features, q.relevance, early_stopping_rounds=12, **given)
+    means = []
+    for n in range(1, 13):
+        fixed = import_module(f"lambdaboost.{engine}").LambdaRanker(**(arguments | {"n_estimators": n}))
+        one = cross_validate(fixed, TRAIN.features, q.relevance, early_stopping_rounds=None, **given)
+        means.append(one.means[NDCG(10)])
+    assert found.rounds == int(np.argmax(means)) + 1
+    assert found.means[NDCG(10)] == pytest.approx(max(means), abs=1e-9)
+
+
+def test_curves_of_trees_that_cannot_be_split_go_on():
+    rising, constant = np.linspace(0, 1, 9), np.array([0.5])
+    assert common_rounds([rising, constant], [1.0, 1.0], 5, 9) == 9
+    assert common_rounds([rising, np.array([np.nan, 0.1])], [1.0, 0.0], 5, 9) == 9
+    assert common_rounds([np.array([np.nan, np.nan])], [1.0], 5, 2) == 1
+
+
+# What fails, ends or is not reached.
+
+
+def test_a_setting_that_fails_is_a_row():
+    """LightGBM's own lambdarank refuses fractions; the default is this."""
+    q = TRAIN.queries
+    found = tune(
+        Collection(TRAIN.features, Queries(q.relevance / 2 + 0.25, q.sizes)), engine="lightgbm", **TINY
+    )
+    rows = found.comparison[found.comparison.error != ""]
+    assert rows.candidate.str.startswith("lambdarank").all() and len(rows) >= 1
+    assert found.choice.candidate.startswith(repr(LOSS)) and rows.iloc[0].error[:80] in repr(found)
+
+
+def test_a_measure_that_a_constant_model_leaves_undefined_does_not_end_the_search():
+    """Entry 22."""
+    features = np.zeros_like(TRAIN.features)
+    bare = Queries(TRAIN.queries.relevance, TRAIN.queries.sizes)
+    with pytest.raises(
+        ValueError, match=r"no setting can be trained; .*: a measure is undefined on every query"
+    ):
+        tune(Collection(features, bare), measure=UNDEFINED, engine="lightgbm", **TINY)
+    found = tune(TRAIN, measure=UNDEFINED, engine="lightgbm", **TINY)
+    assert np.isfinite(found.choice["mean"])
+
+
+def test_rounds_at_the_limit_are_said():
+    """Entry 20."""
+    found = tune(TRAIN, engine="lightgbm", **(TINY | {"rounds": 1}))
+    assert any(note.startswith("Rounds reached the limit") for note in found.notes)
+    assert "Rounds reached the limit" in repr(found)
+
+
+def test_minutes_end_the_search(monkeypatch):
+    """The time is up after the first three settings; without any it is an error."""
+    whole, calls = search.train_fold, []
+    monkeypatch.setattr(
+        search, "train_fold", lambda *given: calls.append(1) or whole(*given[:7]) if len(calls) < 7 else None
+    )
+    found = tune(TRAIN, engine="lightgbm", minutes=100, **(TINY | {"settings": 12}))
+    assert len(found.scores) == 3 and any(note.startswith("Not complete: ") for note in found.notes)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="no setting is complete within these minutes: give more"):
+        tune(TRAIN, minutes=1e-12, **TINY)
+
+
+def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys):
+    whole, calls = search.measure_folds, []
+
+    def interrupted(*given):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(*given)
+
+    monkeypatch.setattr(search, "measure_folds", interrupted)
+    found = tune(TRAIN, engine="lightgbm", **TINY)
+    assert found.is_stopped and len(found.scores) == 2 and found.model.n_estimators == found.rounds
+    assert "Not complete: " in repr(found) and "tune: stopped" in capsys.readouterr().err
+    monkeypatch.setattr(search, "measure_folds", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        tune(TRAIN, **TINY)
+
+
+def test_how_long_it_takes_is_said_before_it_starts(capsys):
+    tune(TRAIN, engine="lightgbm", **TINY)
+    assert re.match(
+        r"tune: \d+ settings in 2 folds, 1 process: less than a minute\n", capsys.readouterr().err
+    )
+
+
+def test_validation_queries_are_measured_with_their_weights():
+    """Entry 23: earlier they counted 1 beside sample_weight=."""
+    q, v = TRAIN.queries, VALID.queries
+    X, y = frame_of(Collection(TRAIN.features, q))
+    Xv, yv = frame_of(Collection(VALID.features, v))
+    weight = np.random.default_rng(0).random(25) + 0.1
+    by_row = weight[Xv.session - 100]
+    Xv["session"] += 1000
+    given = {"query": "session", "sources": ["ctr"], "engine": "lightgbm", **TINY}
+    found = tune(X, y, valid=(Xv, yv, by_row), sample_weight=np.ones(len(X)), **given)
+    scores = next(iter(found.scores.values()))
+    assert found.queries.n_queries == 25
+    values = NDCG(10).per_query(scores, found.queries)
+    expected = np.average(values, weights=found.queries.query_weight)
+    assert np.allclose(np.sort(found.queries.query_weight), np.sort(weight))
+    assert found.comparison["mean"][0] == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"valid has no weights: give valid=\(X, y, sample_weight\)"):
+        tune(X, y, valid=(Xv, yv), sample_weight=np.ones(len(X)), **given)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1e-9])
+def test_a_tolerance_merges_the_models_of_each_label(tolerance):
+    """Entry 15: the second measure is raised only as far as that is proven."""
+    found = tune(TRAIN, measure=BOTH, tolerance=tolerance, engine="lightgbm", **TINY)
+    assert found.trade_off.choose(tolerance=tolerance).sentence in found.notes
+    if found.weights is None:
+        assert found.model.n_estimators == found.rounds and " · " not in found.choice.candidate
+    else:
+        assert " · " in found.choice.candidate and found.model.booster_.num_trees() > found.rounds
+
+
+def test_clicks_at_random_give_nothing_away():
+    """Entry 15."""
+    q, rng = TRAIN.queries, np.random.default_rng(0)
+    noise = Queries(q.relevance, q.sizes, clicks=rng.random(q.n_documents))
+    found = tune(Collection(TRAIN.features, noise), measure=BOTH, tolerance=0.01, engine="lightgbm", **TINY)
+    assert found.weights is None
+
+
+# The table, on drawn searches of known truth.
+
+
+def drawn(means, n=200, spread=0.05, seed=0, second=None):
+    """Settings whose values are the means plus noise of the query, which all share, and noise of their own."""
+    rng = np.random.default_rng(seed)
+    q = Queries(np.tile([0.0, 1.0], n), sizes=[2] * n)
+    of_query, results = rng.beta(4, 2, n), []
+    for setting, mean in means.items():
+        values = {NDCG(10): of_query + mean + rng.normal(0, spread, n)}
+        results.append(Result(setting, CrossValidated(q, rng.normal(size=2 * n), values, 10, 500, 1.0)))
+    return results
+
+
+DEFAULT = Setting("default", "lambdarank", "lightgbm", 0)
+RECOMMENDED = Setting("objective", LOSS, "lightgbm", 0)
+TREES = [Setting("trees", LOSS, "lightgbm", at) for at in range(1, 7)]
+OTHERS = [Setting("objective", name, "lightgbm", 1) for name in ("lambdarank", "rank_xendcg")]
+
+
+def table_of(results, seed=0):
+    chosen = choose(results, (DEFAULT, RECOMMENDED), NDCG(10))
+    searched = [one for one in results if one.setting in (RECOMMENDED, *TREES)]
+    return compare_results(results, [], chosen, searched, (NDCG(10),)), chosen
+
+
+def test_the_simplest_setting_is_kept_where_the_difference_is_noise():
+    """Entry 26: earlier the highest mean, which gave NDCG away for noise."""
+    results = drawn(dict.fromkeys([DEFAULT, RECOMMENDED], 0.0) | {TREES[0]: 0.001})
+    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting in (DEFAULT, RECOMMENDED)
+    results = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, TREES[0]: 0.05})
+    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting == TREES[0]
+
+
+def test_a_setting_with_undefined_queries_is_not_chosen():
+    results = drawn({DEFAULT: 0.0, TREES[0]: 0.5})
+    results[1].found.values[NDCG(10)][:3] = np.nan
+    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting == DEFAULT
+
+
+def test_baselines_are_never_chosen():
+    summed = Setting("label", LOSS, "lightgbm", 1, added="clicks", is_baseline=True)
+    results = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5})
+    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting != summed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_row_is_scipys_test_with_one_correction(seed):
+    """Entry 21: Holm over the whole table, which counts a row as often as its setting was chosen among others."""
+    rng = np.random.default_rng(seed)
+    settings = [DEFAULT, RECOMMENDED, *TREES, *OTHERS]
+    results = drawn(dict(zip(settings, rng.normal(0, 0.02, len(settings)), strict=True)), seed=seed)
+    frame, _ = table_of(results)
+    values = {one.setting.name: one.found.values[NDCG(10)] for one in results}
+    counts = {"trees": 1, "objective": 7, "choice": len(settings)}
+    tested, family = frame[frame.baseline != ""], 0
+    for _, row in tested.iterrows():
+        x = values[row.candidate] - values[row.baseline]
+        test = stats.ttest_1samp(x, 0)
+        assert row.p == pytest.approx(test.pvalue, rel=1e-6) and row.difference == pytest.approx(x.mean())
+        k = 1 if row.candidate == RECOMMENDED.name and row.question == "objective" else counts[row.question]
+        assert (row.low, row.high) == pytest.approx(test.confidence_interval(1 - 0.05 / k), rel=1e-6)
+        family += k
+    padded = holm([*tested.p, *np.ones(family - len(tested))])[: len(tested)]
+    assert tested[HOLM].to_numpy() == pytest.approx(padded)
+    assert (tested.mark == "").tolist() == (tested[HOLM] >= 0.05).tolist()
+
+
+def test_what_a_row_compares_differs_in_one_thing():
+    """Entries 16, 18 and 19: the same trees, and the engine's own parameters where it says so."""
+    other = [replace_engine(one) for one in TREES[:2]]
+    means = dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *other, *OTHERS], 0.0) | {TREES[0]: 0.05}
+    frame, _ = table_of(drawn(means))
+    for _, row in frame[frame.baseline != ""].iterrows():
+        one, two = (
+            re.split(", (?=LightGBM|XGBoost|trees|default)", name) for name in (row.candidate, row.baseline)
+        )
+        differs = [at for at in range(3) if one[at] != two[at]]
+        if row.question != "choice":
+            assert differs == [{"objective": 0, "engine": 1, "trees": 2}[row.question]], row.question
+    assert params_of("lightgbm", None) == params_of("xgboost", None) == {}
+    assert set(search.params_in(DEFAULT, 3)) == {"random_state", "verbose"}
+    for one in OTHERS:
+        assert search.params_in(one, 0) == search.params_in(TREES[0], 0)
+
+
+def replace_engine(setting):
+    return setting._replace(question="engine", engine="xgboost")
+
+
+def test_the_portfolio_is_the_same_trees_on_both_engines():
+    assert PORTFOLIO[0] is None and len(set(PORTFOLIO)) == len(PORTFOLIO) == 12
+    for trees in PORTFOLIO[1:]:
+        lgb, xgb = params_of("lightgbm", trees), params_of("xgboost", trees)
+        assert lgb["num_leaves"] == xgb["max_leaves"] and xgb["grow_policy"] == "lossguide"
+        for name in ("learning_rate", "colsample_bytree", "subsample", "reg_lambda"):
+            assert lgb[name] == xgb[name]
+        for engine, params in (("lightgbm", lgb), ("xgboost", xgb)):
+            assert set(params) <= set(ENGINES[engine].parameter_names()) | set(
+                import_module(f"lambdaboost.{engine}").LambdaRanker().get_params()
+            )
+
+
+# Folds, and what is refused.
 
 
 def test_folds_keep_equal_queries_together():
@@ -310,111 +385,53 @@ def test_folds_keep_equal_queries_together():
     assert np.array_equal(fold[:50], fold[50:]) and np.bincount(fold).min() >= 24
 
 
-def naive_query_contents(X, q):
-    """The documents of each query as a sorted list of features and grade."""
-    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
-    return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_hashes_find_equal_queries_whatever_their_order(seed):
     rng = np.random.default_rng(seed)
     X = rng.choice([0.0, -0.0, 1.0, -1.0], (200, 2))
     q = Queries(rng.integers(0, 2, 200), sizes=[2] * 100)
-    found, naive = hash_queries(Collection(X, q)), naive_query_contents(X, q)
+    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
+    naive = [tuple(sorted(rows[2 * at : 2 * at + 2])) for at in range(100)]
+    found = hash_queries(Collection(X, q))
     assert np.array_equal(np.equal.outer(found, found), [[one == other for other in naive] for one in naive])
 
 
-def test_candidates_and_trees():
-    for engines in (["lightgbm", "xgboost"], ["lightgbm"], ["xgboost"]):
-        found = standard_candidates([NDCG(3), CNDCG(3)], engines, ["clicks"])
-        names = [one.name for one in found]
-        assert len(set(names)) == len(names) and {one.engine for one in found} == set(engines)
-    named = parse_candidates(["graded(0.2)", graded(0.2)], ["lightgbm"])
-    assert [one.is_reference for one in named] == [False, True] and named[1].objective == LambdaRank()
-    for engine, names in NAMES.items():
-        for name, aliases in names.items():
-            assert all(name not in tree_space(engine, 1000, {alias: 1}) for alias in aliases)
-        params = tree_params(engine, {name: STARTS[1][name] for name in names}, by_steps=False)
-        assert set(params) <= ENGINES[engine].parameter_names()
-
-
-def test_warnings_about_the_data_are_passed_on_once():
-    q = TRAIN.queries
-    few = np.where(np.arange(q.n_documents) % 20, np.nan, q.labels["clicks"])
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        tune(
-            replace(TRAIN, queries=Queries(q.relevance, q.sizes, clicks=few)),
-            **(TINY | {"objectives": ["graded"]}),
-        )
-    assert len([one for one in heard if "nine in ten labels are missing" in str(one.message)]) == 1
-
-
-def refused(text, *args, kind=ValueError, **given):
+def refused(text, X=TRAIN, *args, kind=ValueError, **given):
     with pytest.raises(kind, match=text) as error:
-        tune(*(args or (TRAIN, VALID)), **({"workers": 1} | given))
+        tune(X, *args, **({"workers": 1} | given))
     assert "\n" not in str(error.value)
 
 
-def test_what_a_collection_has_itself_is_refused_not_ignored():
-    has = "train is a Collection, which has its own queries, labels and weights, so {}= would be ignored"
-    refused(has.format("sample_weight"), TRAIN, sample_weight=np.ones(50), kind=TypeError)
-    refused(has.format("y"), TRAIN, TRAIN.queries.relevance, valid=VALID, kind=TypeError)
-    refused(has.format("y"), TRAIN, VALID, valid=VALID, kind=TypeError)
-    refused(has.format("group"), TRAIN, VALID, group=TRAIN.queries.sizes, kind=TypeError)
-    refused(has.format("query"), TRAIN, query="srch_id", kind=TypeError)
-
-
-def test_validation_queries_that_also_train_are_refused():
-    refused("valid shares 50 queries with train, the first is query 0: the choice would be", TRAIN, TRAIN)
-    frame, y = as_frame(TRAIN, MAKE["pandas"]), TRAIN.queries.relevance
-    refused("valid shares 50 queries with train", frame, y, query="query", sources=["ctr"], valid=(frame, y))
-    refused("valid shares 25 queries with train", LOG, VALID, split="given")
-    named = [
-        replace(
-            part, queries=Queries(part.queries.relevance, ids=[f"q{at}" for at in part.queries.query_of_row])
-        )
-        for part in (TRAIN, VALID)
-    ]
-    refused("valid shares 25 queries with train, the first is query q0", *named)
-    one = Collection.concat([VALID, TRAIN.take([0])])
-    tune(TRAIN, one, **TINY)  # one of 26 is a duplicate, as every log has
-
-
-def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path):
-    monkeypatch.setattr(CrossValidation, "cross_validate", lambda *_: pytest.fail("trained"))
-    refused("settings is 20, and minutes is 3: give one of them", settings=20, minutes=3)
+def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
+    monkeypatch.setattr(search, "train_fold", lambda *_: pytest.fail("trained"))
     refused("minutes is 0: give a number above 0", minutes=0)
-    refused("split is 'later', expected 'folds' or 'given'", split="later")
-    refused("split is 'given' without valid=: give valid=", TRAIN, split="given")
+    refused("settings is 0", settings=0)
     refused("engine is 'catboost', expected lightgbm or", engine="catboost")
-    refused("objective rank:ndcg is XGBoost's own, but the", objectives=["rank:ndcg"], engine="lightgbm")
-    refused("'LambdaRang' is unknown", objectives=["LambdaRang"])
-    refused("objectives is empty", objectives=[])
-    refused("objectives is 3", objectives=3, kind=TypeError)
-    refused("rank:map cannot train on these data: .* takes grades 0 and 1 only", objectives=["rank:map"])
-    refused("measure CNDCG\\(source='sales'\\), in train: no label source", measure=CNDCG(source="sales"))
-    refused(r"measures is \[3\]", measure=[3])
-    refused("params has 'num_leafs', which LightGBM does", params={"num_leafs": 3}, engine="lightgbm")
-    refused("params has 'objective': leave it out", params={"objective": "x"}, engine="lightgbm")
-    refused("boosting='dart', which cannot", params={"boosting": "dart"}, engine="lightgbm")
-    refused("params is {'eta': nan}: give finite numbers", params={"eta": np.nan}, kind=TypeError)
-    refused("folds is 60, but there are 50 different queries", TRAIN, folds=60)
-    refused("valid and train differ in n_features", TRAIN, VALID.without_features([0]))
-    refused("train is a ndarray, expected", TRAIN.features, group=TRAIN.queries.sizes, kind=TypeError)
-    refused("valid is a DataFrame, expected", TRAIN, valid=pd.DataFrame(), kind=TypeError)
-    both = {"measure": ["ndcg@10", "cndcg@10"]}
-    refused("keep is 0: give what the first", keep=0, **both)
-    refused("keep is 1: give what the first measure may lose, below 1", keep=1, **both)
-    refused("keep takes two different measures, .* and measure has 1", keep=0.1)
-    refused("keep with a second measure, which is AUC", keep=0.1, measure=["ndcg", "auc"], kind=TypeError)
-    (tmp_path / "file").write_text("x")
-    refused("file is no study, or is damaged", study=tmp_path / "file")
-    refused("is a folder: give a file name in it", study=tmp_path)
-    refused("study is 3: give the name of a file", study=3, kind=TypeError)
-    assert (tmp_path / "file").read_text() == "x"
+    refused(r"measure CNDCG\(source='sales'\), in X: no label source", measure=CNDCG(source="sales"))
+    refused("folds is 60, but there are 50 different queries", folds=60)
+    refused("X is a Collection, .* so y= would be ignored", TRAIN, TRAIN.queries.relevance, kind=TypeError)
+    refused("X is a Collection, .* so weight= would be", sample_weight=np.ones(50), kind=TypeError)
+    refused("tolerance takes two measures, .* and measure has 1", tolerance=0.1)
+    refused("tolerance is 0: give such as 0.005", tolerance=0, measure=BOTH)
+    refused("valid is no pair", valid=3, kind=TypeError)
+    refused("valid and X differ in n_features", valid=VALID.without_features([0]))
+    refused("valid shares 50 queries with X, the first is query 0: the choice would be", valid=TRAIN)
     flat = replace(TRAIN, queries=Queries(np.ones(TRAIN.queries.n_documents), TRAIN.queries.sizes))
-    refused("train has no query with two documents of different relevance", flat)
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    refused("Optuna is not installed: pip install 'optuna>=4'", kind=ModuleNotFoundError)
+    refused("X has no query with two documents of different relevance", flat)
+
+
+def test_one_shared_query_of_many_is_chance():
+    found = tune(TRAIN, valid=Collection.concat([VALID, TRAIN.take([0])]), engine="lightgbm", **TINY)
+    assert found.queries.n_queries == 26
+
+
+def test_a_leak_is_said_before_the_search():
+    X = TRAIN.features.copy()
+    X[:, 0] = TRAIN.queries.relevance
+    begin = time.time()
+    with (
+        pytest.warns(UserWarning, match="relevance"),
+        pytest.raises(ValueError, match="within these minutes"),
+    ):
+        tune(Collection(X, TRAIN.queries), minutes=1e-12, **TINY)
+    assert time.time() - begin < 60

@@ -42,10 +42,9 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-import lambdaboost
 from benchmarks.gain.two_label_sets import SETS, Labelled
 from experiments.common.script import at_least, note, run
-from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, attach, graded
+from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded
 from lambdaboost.leaks import leaks
 
 NAN = float("nan")
@@ -130,7 +129,7 @@ def scores_of(
     first_gain, second_gain = gains_of(train)
     steps = np.linspace(0, 1, LEVELS + 1)
     own = LambdaRank(replace(first_measure, empty=0.0)), LambdaRank(replace(second_measure, empty=0.0))
-    noisy = tuple(lambdaboost.YetiLoss(objective.metric) for objective in own)
+    noisy = tuple(YetiLoss(objective.metric) for objective in own)
 
     def stock(gain: Floats, weight: float) -> lgb.Booster:
         """`lambdarank` of a gain from 0 to 1, in equal steps."""

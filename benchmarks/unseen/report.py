@@ -24,9 +24,7 @@ BEFORE = "before: seconds"  # of `tune` of an earlier version
 def write_report(found: Found, out: Path) -> None:
     """Write report.md."""
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
-    head = (
-        f"`python -m benchmarks.unseen FOLDER`. {report.versions('lightgbm', 'xgboost', 'optuna')}.\n\n{text}"
-    )
+    head = f"`python -m benchmarks.unseen FOLDER`. {report.versions('lightgbm', 'xgboost')}.\n\n{text}"
     report.write(
         out, "tune on unseen data", head, [*(of_rows(found, k) for k in CUTOFFS[::-1]), of_sets(found)]
     )

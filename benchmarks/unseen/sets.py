@@ -64,4 +64,5 @@ def _read(folder: Path, name: str) -> Collection:
     kept = (of_query.transform("size") >= LEAST) & (of_query.transform("nunique") > 1)
     table = table[kept].sort_values("query", kind="stable").astype(np.float32)
     data = Columns("query", "grade").read(table.astype({"query": int}))
-    return replace(data, queries=Queries(data.queries.relevance, data.queries.sizes))
+    # Without names of features, so that models read arrays.
+    return replace(data, queries=Queries(data.queries.relevance, data.queries.sizes), feature_names=None)

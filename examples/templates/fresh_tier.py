@@ -5,11 +5,9 @@ The example orders documents of equal grade by a second label source, as `ClickT
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from lambdaboost._checks import check_sigma
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 
 
 class FreshTier(Objective):
@@ -35,9 +33,6 @@ class FreshTier(Objective):
 
     """
 
-    # Every pair weighs 1, whatever the ranks; leave this out with a `metric` in the rule.
-    ranks_ties_by_row: ClassVar[bool] = False
-
     source: str = "fresh"
     sigma: float = 1.0
 
@@ -45,9 +40,9 @@ class FreshTier(Objective):
         check_sigma(self.sigma)
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.source, "relevance")
+    def needs(self) -> Needs:
+        """The label sources that it reads; every pair weighs 1 whatever the ranks, so ties count alike."""
+        return Needs((self.source, "relevance"), ties_by_row=False)
 
     @property
     def rule(self) -> PairRule:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.objective import Floats, Needs
 
 Slacks = Literal["separate", "shared"]
 
@@ -46,9 +46,9 @@ class Combo(Hinge, registered=False):
             raise ValueError(f"slacks is {self.slacks!r}, expected 'separate' or 'shared'")
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any hinge does."""
-        return any(hinge.ranks_ties_by_row for hinge in self.hinges)
+    def needs(self) -> Needs:
+        """What the hinges need."""
+        return Needs.merged([hinge.needs for hinge in self.hinges])
 
     @property
     def convex(self) -> bool:

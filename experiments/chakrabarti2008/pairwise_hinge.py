@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -12,7 +12,7 @@ from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost._jit import FASTMATH, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.objective import Floats, Needs
 
 # In Numba's own cache, which checks this file alone: a kernel here calls none of another file.
 kernel = numba.njit(cache=True, error_model="numpy", nogil=True, fastmath=set(FASTMATH))
@@ -35,7 +35,10 @@ class PairwiseHinge(Hinge, registered=False):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
+    @property
+    def needs(self) -> Needs:
+        """Grades; ties count alike."""
+        return replace(super().needs, ties_by_row=False)
 
     def violators(self, scores: Floats, q: Queries) -> Violators:
         """How many pairs of each query are within the margin, and the sum of their pulls."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from experiments.chakrabarti2008.inference.orders import most_violated, with_bot
 from lambdaboost._checks import check_whole, refuse_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.objective import Floats, Needs
 
 FeatureMap = Literal["po", "mrr", "dorm"]
 # The feature maps with a known inference for each measure, the default first (2008, §3.1-3.6).
@@ -112,9 +113,9 @@ class StructuredHinge(Hinge, registered=False):
         return int(self.clip) or None
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the feature map or a cutoff depends on the ranks of tied documents."""
-        return self._map != "po" or self._k is not None
+    def needs(self) -> Needs:
+        """What the measure reads, and ties by row where the feature map or a cutoff depends on ranks."""
+        return replace(super().needs, ties_by_row=self._map != "po" or self._k is not None)
 
     @property
     def convex(self) -> bool:

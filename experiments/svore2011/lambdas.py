@@ -16,12 +16,12 @@ from lambdaboost import (
     LambdaRank,
     Queries,
     RankNet,
-    Scaled,
     Scorecard,
     SigmoidLocal,
 )
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.schedules import weight_at
 
 RELEVANCE = "relevance"
 OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
@@ -159,10 +159,15 @@ def pair_parts(objective: Objective, iteration: int = 0) -> Parts:
     """
     if isinstance(objective, GradientStep):
         return pair_parts(objective.objective, iteration)
-    if isinstance(objective, Blend | Scorecard) and not isinstance(
-        getattr(objective, "weights", None), Scaled
-    ):
-        weighted = zip(objective.weights_at(iteration), objective.parts, strict=True)
+    weights: list[float] = []
+    if isinstance(objective, Blend):
+        w = objective.weight
+        w = weight_at(w, iteration) if callable(w) else w
+        weights = [1 - w, w]
+    if isinstance(objective, Scorecard):
+        weights = [weight_at(w, iteration) if callable(w) else w for w in objective.weights]
+    if weights:
+        weighted = zip(weights, objective.parts, strict=True)
         return [(w * inner, leaf) for w, part in weighted for inner, leaf in pair_parts(part, iteration)]
     if isinstance(objective, OF_PAIRS):
         return [(1.0, objective)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaboost import NDCG, Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives import Objective
+from lambdaboost.objectives import Needs, Objective
 
 Floats = NDArray[np.float64]
 # Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
@@ -25,14 +26,12 @@ class BlackBox(Objective, registered=False):
     step: float = 1.0
 
     @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the measure does."""
-        return isinstance(self.metric, Measure) and self.metric.reads_positions
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Unless the measure reads the values of scores, not their order."""
-        return not (isinstance(self.metric, Measure) and self.metric.reads_scores)
+    def needs(self) -> Needs:
+        """What the measure reads; ties by row unless it reads the values of scores, not their order."""
+        if not isinstance(self.metric, Measure):
+            return Needs()
+        positions, by_row = self.metric.reads_positions, not self.metric.reads_scores
+        return replace(super().needs, positions=positions, ties_by_row=by_row)
 
 
 def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:

@@ -25,22 +25,23 @@ def evaluate(
     categorical: opt.Categorical = None,
     drop: opt.Drop = None,
     unseen: opt.UnseenOption = None,
-    seed: opt.Seed = 0,
+    seed: opt.TieSeed = None,
     as_json: opt.Json = False,
 ) -> None:
     """Evaluate scores or a model on a file.
 
-    A model of train knows its columns; options replace those of its labels. Ties are in random order.
+    A model of train knows its columns; options replace those of its labels. Scores that tie rank in the order of rows,
+    as in Python; where that decides, a warning says so.
 
     Example: lambdaboost evaluate test.txt --model model.txt --measure MAP
     """
     if (scores is None) == (model is None):
         raise ValueError("give either --scores or --model")
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
-    models, files = ({file.name: path} if path else {} for path in (model, scores))
     with ERR.status("measuring …"):
-        q, measures, found, _ = score_file(file, columns, models, files, measure, unseen)
-        means = mean_measures(measures, found[file.name], q, seed)
+        models, files = opt.given(found=model), opt.given(found=scores)
+        q, measures, found, _ = score_file(file, columns, models, files, measure, unseen, seed)
+        means = mean_measures(measures, found["found"], q)
     if as_json:
         about = {"file": file.name, "queries": q.n_queries, "documents": q.n_documents, "measures": means}
         print(json.dumps(about, indent=2, allow_nan=False))

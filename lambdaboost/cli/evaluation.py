@@ -1,9 +1,10 @@
-"""Scores of models and of score files, and tables of their measures."""
+"""Models and files of scores, and tables of their measures on a file."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import error_context, naming_rows
+from lambdaboost._warn import warn
 from lambdaboost._words import counted
-from lambdaboost.cli.console import print_table, tell
-from lambdaboost.cli.models import Model, open_labelled, read_model
+from lambdaboost.callback import reads_positions
+from lambdaboost.cli.console import note, print_table, tell
 from lambdaboost.datasets import Columns, Queries
+from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.naming import default_measures
+from lambdaboost.evaluation.ties import describe_sorted_ties
+from lambdaboost.saving import SavedModel, has_feature_names, load, load_plain, sidecar_path
 
+DEFAULT = Columns(label="label")
+LABELS = ("query", "label", "position", "weight", "document")
 Means = dict[str, float | None]  # by measure; JSON has no NaN
+
+
+def read_model(path: Path, options: Columns, unseen: str | None = None) -> SavedModel:
+    """A saved model, or a plain one of an engine; `unseen` is by default the model's own.
+
+    A plain model takes the columns of a table by name if it has feature names, or if the table has the engine's own
+    (Column_0, … or f0, …), else in order, without those that `options` name.
+    """
+    if sidecar_path(path).exists():
+        model = load(path)
+        if "columns" not in model.about:  # a stock booster
+            model = replace(model, encoder=replace(model.encoder, columns=options))
+    else:
+        model = load_plain(path, options)
+        found = "features are found by name"
+        if not has_feature_names(model.booster, model.engine):
+            first = model.engine.UNNAMED.format(0)
+            found = (
+                f"without names of features, columns are taken in their order, or by {first}, … if called so"
+            )
+        note(f"{path} has no {sidecar_path(path).name}: {found}")
+    if unseen is not None:
+        model = replace(model, encoder=replace(model.encoder, unseen=str(unseen)))
+    return model
+
+
+def open_labelled(file: Path, options: Columns, models: Sequence[SavedModel]) -> tuple[Table, Columns]:
+    """A file and its columns of labels: those that it has of the models' training, the first model's before others'.
+
+    Those of the options replace them.
+    """
+    text = [*options.text, *(column for model in models for column in model.encoder.text)]
+    table = open_table(file, text=text)
+    given = {name: column for name in LABELS if (column := getattr(options, name)) != getattr(DEFAULT, name)}
+    sources, rates = dict(options.sources), set(options.rates)
+    for own in (model.encoder.columns for model in models):
+        for name in LABELS:
+            column = getattr(own, name) or getattr(DEFAULT, name)
+            if name in ("query", "label") or column in table.names:
+                given.setdefault(name, column)
+        for name, column in own.sources.items():
+            is_new = not options.sources and name not in sources
+            if is_new and column in table.names and column not in given.values():
+                sources[name] = column
+                rates |= {name}.intersection(own.rates)
+    return table, replace(options, sources=sources, rates=tuple(rates), **given)
 
 
 def score_file(
@@ -28,64 +81,27 @@ def score_file(
     models: Mapping[str, Path],
     scores: Mapping[str, Path],
     measures: Any,
-    unseen: str | None = None,
-) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, Model]]:
-    """The queries of a file, the measures (by default those of its labels), and the scores and models by name."""
+    unseen: str | None,
+    seed: int | None,
+) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, SavedModel]]:
+    """The queries of a file, the measures (by default those of its labels), and the scores and models by name.
+
+    With a `seed` the rows of each query are shuffled, so that scores which tie rank in random order.
+    """
     loaded = {name: read_model(path, columns, unseen) for name, path in models.items()}
     table, columns = open_labelled(file, columns, list(loaded.values()))
     q, _, rows = columns.split(table)
     chosen = tuple(dict.fromkeys(measures or default_measures(q)))
     check_labels(chosen, q, file, rows)
     found = {name: model.scores(table) for name, model in loaded.items()}
-    found |= {name: read_scores(path, len(table)) for name, path in scores.items()}
-    return q, chosen, {name: s if rows is None else s[rows] for name, s in found.items()}, loaded
-
-
-def check_labels(
-    readers: Iterable[Any], q: Queries, file: Path, rows: NDArray[np.int64] | None = None
-) -> None:
-    """Raise ValueError if an objective or a measure cannot read the labels or positions of a file.
-
-    `rows` are the rows of the file, whose order the documents of `q` may not have.
-    """
-
-    def place(row: int) -> str:
-        return f"row {1 + (row if rows is None else int(rows[row]))} of {file}"
-
-    zeros = np.zeros(q.n_documents)
-    for reader in readers:
-        if lacks := [source for source in reader.sources if source not in q.labels]:
-            raise ValueError(
-                f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
-            )
-        if getattr(reader, "reads_positions", False) and q.positions is None:
-            raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
-        with naming_rows(place), error_context(repr(reader)):
-            if isinstance(reader, Measure):
-                reader(zeros, q)
-            elif not isinstance(reader, NativeObjective):
-                reader.gradient(zeros, q)
-
-
-def mean_measures(measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int) -> Means:
-    """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage."""
-    rows = q.shuffled_rows(seed)
-    shuffled = q.reordered(rows)
-    values = {repr(measure): measure(scores[rows], shuffled) for measure in measures}
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-
-def print_measures(
-    means: Mapping[str, Means], queries: Mapping[str, Queries], measures: Sequence[Measure]
-) -> None:
-    """Print a table of measures by parts, and the number of queries of each part."""
-    rows = []
-    for name in map(repr, measures):
-        values = [of_part[name] for of_part in means.values()]
-        rows.append([name, *("undefined" if value is None else f"{value:.4f}" for value in values)])
-    print_table(["measure", *means], rows)
-    for part in means:
-        tell(describe_undefined(part, queries[part], measures))
+    for name, path in scores.items():
+        found[name] = read_scores(path, len(table))
+    if rows is not None:
+        found = {name: of_rows[rows] for name, of_rows in found.items()}
+    if seed is not None:
+        shuffled = q.shuffled_rows(seed)
+        q, found = q.reordered(shuffled), {name: of_rows[shuffled] for name, of_rows in found.items()}
+    return q, chosen, found, loaded
 
 
 def read_scores(path: Path, n: int) -> NDArray[np.float64]:
@@ -99,6 +115,55 @@ def read_scores(path: Path, n: int) -> NDArray[np.float64]:
     if scores.size != n or not np.isfinite(scores).all():
         raise ValueError(f"{path} has {scores.size} scores: give a finite one for each of {n} documents")
     return scores
+
+
+def check_labels(
+    readers: Iterable[Any], q: Queries, file: Path, rows: NDArray[np.int64] | None = None
+) -> None:
+    """Raise ValueError if an objective or a measure cannot read the labels or positions of a file.
+
+    `rows` are the rows of the file, whose order the documents of `q` may not have.
+    """
+    in_file = np.arange(q.n_documents)
+    if rows is not None:
+        in_file = rows
+    zeros = np.zeros(q.n_documents)
+    for reader in readers:
+        if lacks := [source for source in reader.sources if source not in q.labels]:
+            raise ValueError(
+                f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
+            )
+        if reads_positions(reader) and q.positions is None:
+            raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
+        with naming_rows(lambda row: f"row {1 + in_file[row]} of {file}"), error_context(repr(reader)):
+            if isinstance(reader, Measure):
+                reader.per_query(zeros, q)
+            elif not isinstance(reader, NativeObjective):
+                reader.gradient(zeros, q)
+
+
+def mean_measures(measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries) -> Means:
+    """The mean of each measure, None where it is undefined; warns where the order of rows decides of ties."""
+    if ties := describe_sorted_ties(measures, scores, q):
+        warn(ties)
+    means: Means = {}
+    for measure in measures:
+        value = measure.mean(scores, q)
+        means[repr(measure)] = None if math.isnan(value) else value
+    return means
+
+
+def print_measures(
+    means: Mapping[str, Means], queries: Mapping[str, Queries], measures: Sequence[Measure]
+) -> None:
+    """Print a table of measures by parts, and the number of queries of each part."""
+    rows = []
+    for name in map(repr, measures):
+        values = [of_part[name] for of_part in means.values()]
+        rows.append([name, *("undefined" if value is None else f"{value:.4f}" for value in values)])
+    print_table(["measure", *means], rows)
+    for part in means:
+        tell(describe_undefined(part, queries[part], measures))
 
 
 def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> str:

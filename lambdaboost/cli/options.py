@@ -156,8 +156,12 @@ MEASURE = (
     "and CNDCG of each further label source; tune optimises the first; its default is ndcg@10."
 )
 Measures = Annotated[list[Measure] | None, Option(metavar="MEASURE", parser=parsed_by(parse), help=MEASURE)]
-SEED = "Seed for the order of tied documents, and of the rows of a query in training."
+SEED = "Seed of the engine and of the order of the rows of a query in training."
+TIES = (
+    "Shuffle the rows of each query by this seed: ties are then in random order, by default in that of FILE."
+)
 Seed = Annotated[int, Option(min=0, help=SEED)]
+TieSeed = Annotated[int | None, Option("--seed", min=0, help=TIES)]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Page = Annotated[Path, Option(metavar="PAGE", help="HTML file to write.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace output files that exist.")]

@@ -7,7 +7,7 @@ import io
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from typer import Option
@@ -15,7 +15,7 @@ from typer import Option
 from lambdaboost._files import replacing
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR
-from lambdaboost.cli.models import open_labelled, read_model
+from lambdaboost.cli.evaluation import open_labelled, read_model
 from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.table import Table
@@ -45,8 +45,8 @@ def predict(
 
     Example: lambdaboost predict model.txt test.csv --ids --document prop_id --out submission.csv
     """
-    out = None if out == Path("-") else out
-    if out is not None:
+    to_file = out is not None and out != Path("-")
+    if out is not None and to_file:
         check_outputs(overwrite, [model, file], out=[out])
     options = opt.columns_of(query, label, document=document, drop=drop)
     loaded = read_model(model, options, unseen)
@@ -54,12 +54,14 @@ def predict(
         table, columns = open_labelled(file, options, [loaded])
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
     scores = [str(score) for score in loaded.scores(table)]
-    text = submission(columns, table, scores) if ids else "".join(f"{score}\n" for score in scores)
-    if out is None:
-        sys.stdout.write(text)
-    else:
+    text = "".join(f"{score}\n" for score in scores)
+    if ids:
+        text = submission(columns, table, scores)
+    if out is not None and to_file:
         with replacing(out) as written:
             written.write(text.encode())
+    else:
+        sys.stdout.write(text)
 
 
 def submission(columns: Columns, table: Table, scores: list[str]) -> str:
@@ -67,11 +69,17 @@ def submission(columns: Columns, table: Table, scores: list[str]) -> str:
     n = len(scores)
     names = replace(columns, label=None, sources={}, rates=(), position=None, weight=None)
     q, documents, rows = names.split(table, np.zeros(n))
-    queries = np.repeat(np.arange(1, 1 + q.n_queries) if q.ids is None else q.ids, q.sizes)
-    order = np.arange(n) if rows is None else np.argsort(rows)
-    named = range(1, 1 + n) if documents is None else documents[order].tolist()
+    ids: Any = q.ids
+    if ids is None:
+        ids = np.arange(1, 1 + q.n_queries)
+    queries, order = np.repeat(ids, q.sizes), np.arange(n)
+    if rows is not None:  # which is put back into the order of the file
+        order = np.argsort(rows)
+    named: Any = np.arange(1, 1 + n)
+    if documents is not None:
+        named = documents[order]
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow((columns.query, columns.document or "document", "score"))
-    lines.writerows(zip(queries[order].tolist(), named, scores, strict=True))
+    lines.writerows(zip(queries[order].tolist(), named.tolist(), scores, strict=True))
     return text.getvalue()

@@ -34,7 +34,7 @@ def report(
     weight: opt.Weight = None,
     drop: opt.Drop = None,
     unseen: opt.UnseenOption = None,
-    seed: opt.Seed = 0,
+    seed: opt.TieSeed = None,
     out: opt.Page = opt.PAGE,
     overwrite: opt.Overwrite = False,
 ) -> None:
@@ -57,18 +57,19 @@ def report(
     columns = opt.columns_of(query, label, source, position, weight, drop=drop)
     with ERR.status("measuring …"):
         q, measures, found, models = score_file(
-            file, columns, dict(model or ()), dict(scores or ()), measure, unseen
+            file, columns, dict(model or ()), dict(scores or ()), measure, unseen, seed
         )
-        rows = q.shuffled_rows(seed)  # of ties, so that a file sorted by grade has no advantage
-        facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": f"seed {seed}"}
+        facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": "that of the rows"}
+        if seed is not None:
+            facts["Order of ties"] = f"random, seed {seed}"
         for name, path in systems:
             about = models[name].about if name in models else {}
             shown = {key: of for key, of in about.items() if key not in HIDDEN and of not in (None, {})}
             facts[name] = {"file": path.name, **shown}
         write_report(
             out,
-            {name: values[rows] for name, values in found.items()},
-            q.reordered(rows),
+            found,
+            q,
             measures,
             histories={name: m.about["history"] for name, m in models.items() if m.about.get("history")},
             run=facts,

@@ -52,6 +52,8 @@ def describe_error(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
     if (text := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
         return BAD_INPUT, f"{text}; correct --param or the data"
+    if isinstance(error, MemoryError):
+        return BAD_INPUT, f"not enough memory ({error}): give smaller files, or fewer features by --drop"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
         return BAD_INPUT, str(error)
     return (

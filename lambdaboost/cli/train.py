@@ -27,7 +27,7 @@ from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import hint
-from lambdaboost.tuning.request import find_shared
+from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"
@@ -77,6 +77,8 @@ def train(
     for key in dict(param or ()):
         if key in stock.reserved_names():
             raise ValueError(f"--param {key} has its own option; see lambdaboost train --help")
+        if key == "missing":
+            raise ValueError("--param missing: leave fields without a value empty instead")
         if key not in stock.parameter_names():
             raise ValueError(
                 f"--param {key} is unknown to {stock.TITLE}: {hint(key, stock.parameter_names())}"
@@ -91,41 +93,50 @@ def train(
         parts, encoder = read_parts(files, columns, unseen)
     default = min((default_measures(part.queries) for part in parts.values()), key=len)
     measures = tuple(dict.fromkeys(measure or default))
-    watched = None if valid is None else next(iter(measure or ()), NDCG(10))
+    watched = (measure or [NDCG(10)])[0]
+    readers = {"train": [objective], "valid": [*measures, watched], "test": measures}
     for name, part in parts.items():
-        readers = [objective] if name == "train" else [*measures, *([watched] if name == "valid" else [])]
-        check_labels(readers, part.queries, files[name], part.rows)
+        check_labels(readers[name], part.queries, files[name], part.rows)
     others = [name for name in parts if name != "train"]
-    for name, shared in zip(others, find_shared(*parts.values()) if others else (), strict=True):
-        if shared is not None:
-            n = counted(int(np.count_nonzero(shared)), "query", "queries")
-            note(
-                f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"
-            )
+    if others:
+        for name, shared in zip(others, find_shared(*parts.values()), strict=True):
+            if shared is not None:
+                n = counted(int(np.count_nonzero(shared)), "query", "queries")
+                note(
+                    f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"
+                )
 
     if isinstance(objective, NativeObjective):
         objective.check_positions(parts["train"].queries)
     shuffled = parts["train"].shuffled(seed)
-    if not getattr(objective, "reads_positions", True) and any(m.reads_positions for m in measures):
+    needs = getattr(objective, "needs", None)  # an engine's own has none, and reads them
+    if needs is not None and not needs.positions and any(m.reads_positions for m in measures):
         shuffled = shuffled.without_positions()  # it would be reported that the training ignores them
     warn_of_leaks(shuffled.features, shuffled.queries, shuffled.feature_names)
     data = make_dataset(engine, shuffled)
-    watching = None if valid is None else make_dataset(engine, parts["valid"].shuffled(seed), data)
+    watching = None
+    if valid is not None:
+        watching = make_dataset(engine, parts["valid"].shuffled(seed), data)
     curve: list[float | None] = []
     start = time.perf_counter()
     with ERR.status("training …") as status:
 
         def on_round(figure: float | None) -> None:
-            curve.append(None if figure is None or math.isnan(figure) else round(figure, 6))
-            status.update(f"round {len(curve)} of {rounds}" + ("" if figure is None else f", {figure:.4f}"))
+            progress = f"round {len(curve) + 1} of {rounds}"
+            if figure is None or math.isnan(figure):
+                curve.append(None)
+            else:
+                curve.append(round(figure, 6))
+                progress += f", {figure:.4f}"
+            status.update(progress)
 
-        booster = boost(engine, objective, params, rounds, data, watching, watched, early_stopping, on_round)
+        on_valid = watched if watching is not None else None
+        booster = boost(engine, objective, params, rounds, data, watching, on_valid, early_stopping, on_round)
     seconds, kept = time.perf_counter() - start, stock.n_rounds(booster)
 
     means = {
-        name: mean_measures(measures, stock.scores(booster, part.features), part.queries, seed)
-        for name, part in parts.items()
-        if name != "train"
+        name: mean_measures(measures, stock.scores(booster, parts[name].features), parts[name].queries)
+        for name in others
     }
     about = {
         **encoder.to_dict(),
@@ -134,9 +145,11 @@ def train(
         "seed": seed,
         "data": describe_data(files, parts),
         "measures": means,
-        "history": {} if watched is None else {"valid": {repr(watched): curve}},
+        "history": {},
         "rounds_kept": kept,
     }
+    if watching is not None:
+        about["history"] = {"valid": {repr(watched): curve}}
     save(booster, out, objective=objective, params=params, about=about)
     note(f"trained {objective!r} in {seconds:.1f} s; {out} has {counted(kept, 'round')}")
     if as_json:

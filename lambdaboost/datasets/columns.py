@@ -190,7 +190,8 @@ class Columns:
         if not table.is_named:
             return ()
         if self.features is not None:
-            if missing := [column for column in self.features if column not in table.names]:
+            there = set(table.names)
+            if missing := [column for column in self.features if column not in there]:
                 check_lacking(table, missing, "features")
             features = tuple(self.features)
         else:
@@ -245,7 +246,7 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = open_table(data, name, self.text)
+        table = open_table(data, name, self.text).with_floats()
         split, features = self.split(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
         return collect(encode(table, features, categories), split, features, categories)

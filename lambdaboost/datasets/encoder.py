@@ -133,14 +133,12 @@ class Encoder:
             Those of the training in its order, with the codes of its categories, NaN where missing; an array as it is.
 
         """
-        names = self.features
-        if not names:
-            names = self.columns.features_of(table)
-        if missing := [name for name in names if table.is_named and name not in table.names]:
+        names = self.features or self.columns.features_of(table)
+        there, wanted = set(table.names), set(names)
+        missing = [name for name in names if name not in there]
+        if table.is_named and missing:
             check_lacking(table, missing, "features of the training data")
-        if table.is_named and (
-            wrong := [one for one in find_categories(table) if one in names and one not in self.categories]
-        ):
+        if wrong := [one for one in find_categories(table) if one in wanted and one not in self.categories]:
             raise ColumnTypeError(
                 f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"
@@ -163,7 +161,7 @@ class Encoder:
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Further data, as `Columns.read`; columns that only label the documents need not be there."""
-        table = open_table(data, name, self.text)
+        table = open_table(data, name, self.text).with_floats()
         return self.collect(table, self.columns.split(table, y, optional=True, **arrays))
 
     def collect(self, table: Table, split: Split) -> Collection:

@@ -33,7 +33,9 @@ BLOCK = 1 << 20  # bytes; text and numbers of a block stay in the processor's ca
 DENSE_SHARE = 0.1
 
 
-def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -> Collection:
+def read_letor(
+    path: str | os.PathLike[str], *, n_features: int | None = None, absent: float = 0.0
+) -> Collection:
     r"""Read LETOR / SVMLight text, lines ``grade qid:Q 1:v 2:v … # comment``, plain or as gzip, xz or bzip2.
 
     The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's variant has no qid; the
@@ -45,12 +47,15 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
         The file. Compression is recognised by its first bytes, not by its name.
     n_features : int, optional
         Number of columns, for a part in which the last features never occur; by default the highest index.
+    absent : float
+        The value of a feature that a line does not have: 0, as LETOR means it, or NaN, as XGBoost's own reader takes
+        it. With NaN features are dense.
 
     Returns
     -------
     Collection
         Features as float32, feature ``1:`` in column 0: dense, or CSR if the text holds less than a tenth of the
-        values. Absent values are 0. Values out of float32's range, such as the 1.797e308 that marks missing values in
+        values. Values out of float32's range, such as the 1.797e308 that marks missing values in
         Istella, become ±3.4028235e38. Document names are the comments, or the word after ``docid =``.
 
     Raises
@@ -83,7 +88,7 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
                 text = text.removeprefix(BOM_UTF8)
             if not text.endswith(b"\n"):
                 text += b"\n"
-            blocks.append(_parse(path, text, line))
+            blocks.append(_parse(path, text, line, absent))
             line += text.count(b"\n")
     if not sum(block.grades.size for block in blocks):
         raise ValueError(f"{path} has no rows; {EXPECTED}")
@@ -117,7 +122,7 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
     blocks.clear()  # lets the parts go, one by one
-    features = _joined(parts, (grades.size, d), stored)
+    features = _joined(parts, (grades.size, d), stored, absent)
 
     # Queries.
     if (unlike := has_id != has_id[0]).any():
@@ -151,7 +156,7 @@ class _Block(NamedTuple):
     stored: int  # values that the text holds
 
 
-def _parse(path: Path, text: bytes, line: int) -> _Block:
+def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
     """What whole lines hold, of which `line` is the first: by the kernel, and line by line what it finds not plain."""
     from scipy.sparse import csr_matrix
 
@@ -196,7 +201,10 @@ def _parse(path: Path, text: bytes, line: int) -> _Block:
     # Features.
     columns, ends = rows.indices[:n] - 1, np.append(0, rows.ends[:row])
     features = csr_matrix((rows.values[:n], columns, ends), (row, 1 + int(columns.max(initial=0))))
-    if n >= DENSE_SHARE * row * features.shape[1]:
+    if np.isnan(absent):
+        features = np.full(features.shape, absent, np.float32)
+        features[np.repeat(np.arange(row), np.diff(ends)), columns] = rows.values[:n]
+    elif n >= DENSE_SHARE * row * features.shape[1]:
         features = features.toarray()
     else:
         features.eliminate_zeros()
@@ -251,16 +259,16 @@ def _parse_line(body: bytes) -> tuple[float, int | None, list[int], list[float]]
     return grade, query, indices[1:], values
 
 
-def _joined(parts: list[Any], shape: tuple[int, int], stored: int) -> Any:
+def _joined(parts: list[Any], shape: tuple[int, int], stored: int, absent: float) -> Any:
     """The features of all parts, dense or CSR without zeros; each part is let go once it is copied."""
     from scipy.sparse import csr_matrix, vstack
 
-    if stored < DENSE_SHARE * shape[0] * shape[1]:
+    if stored < DENSE_SHARE * shape[0] * shape[1] and not np.isnan(absent):
         wide = [csr_matrix(part) for part in parts]
         for part in wide:
             part.resize(part.shape[0], shape[1])
         return vstack(wide, format="csr")
-    dense, row = np.zeros(shape, np.float32), 0
+    dense, row = np.full(shape, absent, np.float32), 0
     while parts:
         part = parts.pop(0)
         rows = dense[row : row + part.shape[0], : part.shape[1]]

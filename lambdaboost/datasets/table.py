@@ -19,7 +19,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
@@ -56,7 +56,7 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
 NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 # A matrix of LETOR text with few values becomes dense up to this number of cells, 4 GiB of float32.
 DENSE_CELLS = 1 << 30
-MOST_FEATURES = 1 << 22  # of LETOR text as a table: each has a name
+MOST_FEATURES = 1 << 20  # of LETOR text as a table: each has a name
 
 
 class ColumnTypeError(TypeError, ValueError):
@@ -101,6 +101,12 @@ class Table:
     def is_named(self) -> bool:
         """Whether columns have names; those of an array have only a place."""
         return self.frame is not None
+
+    def with_floats(self) -> Table:
+        """The table, of an array one whose features are checked floats, so that they are refused before its labels."""
+        if self.is_named:
+            return self
+        return replace(self, matrix=feature_array(self.matrix))
 
     @property
     def names(self) -> list[Any]:
@@ -291,7 +297,7 @@ class Table:
             )
 
 
-def open_table(data: Any, name: str = "df", text: Iterable[str | None] = ()) -> Table:
+def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), absent: float = 0.0) -> Table:
     """A table, a file or an array as a `Table`, which may be read several times; a `Table` itself is returned.
 
     Parameters
@@ -302,6 +308,8 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = ()) -> 
         What messages call a table or an array; a file is called by its path.
     text : list of str
         Columns of CSV that are text also where they look like numbers, such as ids.
+    absent : float
+        The value of features that lines of LETOR text do not have, as of `read_letor`.
 
     Raises
     ------
@@ -319,10 +327,10 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = ()) -> 
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | os.PathLike):
-        table = _open_file(Path(data), text)
+        table = _open_file(Path(data), text, absent)
     elif (frame := _as_frame(name, data)) is not None:
         table = Table(name, "frame", frame)
-    elif isinstance(data, dict) or data is None:
+    elif data is None or (isinstance(data, dict) and not hasattr(data, "shape")):  # a DOK matrix is a dict
         raise TypeError(
             f"{name} must be a pandas, polars or pyarrow table, an array, or the path of a file, got "
             f"{type(data).__name__}: convert it first"
@@ -370,7 +378,7 @@ def _as_frame(name: str, X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _open_file(path: Path, text: Iterable[str | None]) -> Table:
+def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     """A file by its ending: CSV, Parquet, or LETOR text."""
     import narwhals as nw
 
@@ -384,7 +392,7 @@ def _open_file(path: Path, text: Iterable[str | None]) -> Table:
     if ending not in SEPARATORS and ending not in PARQUET:
         if path.suffix.lower() == ".zip":
             raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
-        return _open_letor(path)
+        return _open_letor(path, absent)
 
     kind, what = "csv", "CSV with a header"
     if ending in PARQUET:
@@ -400,12 +408,12 @@ def _open_file(path: Path, text: Iterable[str | None]) -> Table:
     return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
 
 
-def _open_letor(path: Path) -> Table:
+def _open_letor(path: Path, absent: float) -> Table:
     """LETOR text: a matrix of its features, and the columns of grades, queries and names."""
     import narwhals as nw
     import pandas as pd
 
-    X, q = data = read_letor(path)
+    X, q = data = read_letor(path, absent=absent)
     if data.n_features > MOST_FEATURES:
         raise ValueError(
             f"{path} has a feature {data.n_features}, above {MOST_FEATURES}: correct it, or number the features anew"

@@ -49,8 +49,17 @@ class NativeObjective:
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
 
-    def check_positions(self, q: Queries) -> None:
-        """Warn of positions that it does not read; LightGBM's ``"lambdarank"`` corrects for them in its own way."""
+    def check_positions(self, q: Queries, device: Any = None) -> None:
+        """Warn of positions that it does not read; LightGBM's ``"lambdarank"`` corrects for them in its own way.
+
+        Raise on the device "cuda", for which ``"lambdarank"`` is written again, without positions (LightGBM's
+        src/objective/cuda/cuda_rank_objective.cu).
+        """
+        if q.positions is not None and self.name == "lambdarank" and device == "cuda":
+            raise ValueError(
+                "position: LightGBM's own 'lambdarank' does not read positions on device_type='cuda': train on "
+                "device_type='cpu', or give an objective such as InversePropensity(LambdaRank(), curve)"
+            )
         if q.positions is not None and self.name != "lambdarank":
             warn(f"position: {self.name!r} does not read positions, so training ignores them")
 

@@ -24,7 +24,7 @@ from lambdaboost.evaluation.ndcg import NDCG
 SHORT = re.compile(r"\s*(?:pre-)?(?P<name>[^\W\d]\w*)(@(?P<k>[0-9]{1,10}))?(?P<parts>(-[\w.]+)*)\s*")
 # The name of a class in one word, and in several.
 SPELLINGS: tuple[Callable[[type[Any]], str], ...] = (lambda kind: kind.__name__.lower(), short_name_of)
-LONGEST = 100_000  # characters; the repr of a curve of 5,000 propensities
+LONGEST = 2_000_000  # characters; the text of a curve of 100,000 propensities
 ALIASES = {
     "ap": "MAP",
     "mean_average_precision": "MAP",

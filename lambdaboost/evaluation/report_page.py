@@ -107,7 +107,7 @@ def report(
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
     for name, given in scores.items():
-        if ties := describe_sorted_ties(chosen, np.asarray(given, dtype=np.float64), queries):
+        if ties := describe_sorted_ties(chosen, given, queries):
             facts.append((f"Ties of {name}", ties))
     facts += [(short, text) for text, short in names.items() if short != text]
     sections = {
@@ -228,7 +228,7 @@ def _curves_section(histories: Mapping[str, History]) -> str:
         try:
             for data, of_data in history.items():
                 for measure, values in of_data.items():
-                    curve = np.array([float(value) for value in values])
+                    curve = np.array(list(values), dtype=np.float64)  # None is a round without a figure
                     if curve.size:  # XGBoost has some names with the prefix "pre-"
                         curves = found.setdefault(measure.removeprefix("pre-"), {})
                         curves[f"{system}, {data}"] = np.arange(1, curve.size + 1), curve

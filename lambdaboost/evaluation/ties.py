@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
@@ -21,7 +21,7 @@ SHARE = 0.02  # of the queries, at least
 SORTED = 0.9  # of the neighbouring rows of unequal labels, at least, fall or rise
 
 
-def describe_sorted_ties(measures: Iterable[Any], scores: NDArray[np.float64], q: Queries) -> str:
+def describe_sorted_ties(measures: Iterable[Any], scores: ArrayLike, q: Queries) -> str:
     r"""The first measure of which the order of rows decides much of the value, in a sentence; empty without one.
 
     The sentence has the mean in this order of rows and in the reverse one.
@@ -32,7 +32,7 @@ def describe_sorted_ties(measures: Iterable[Any], scores: NDArray[np.float64], q
     scores tie in 10 of 10 queries, and rows stand in the order of relevance:
     MRR() is 1.0000, in the reverse order 0.3333
     """
-    starts = q.offsets[:-1]
+    s, starts = np.asarray(scores, dtype=np.float64), q.offsets[:-1]
     for measure in measures:
         labels = q.labels[measure.source]
         key = "rows in the order of labels", measure.source
@@ -40,8 +40,8 @@ def describe_sorted_ties(measures: Iterable[Any], scores: NDArray[np.float64], q
             continue
 
         # Neighbours in the ranking of equal score and unequal label; NaN differs from nothing.
-        rows = np.repeat(starts, q.sizes) + ranking(scores, q.offsets)
-        label, score = labels[rows], scores[rows]
+        rows = np.repeat(starts, q.sizes) + ranking(s, q.offsets)
+        label, score = labels[rows], s[rows]
         decided = (score == np.roll(score, 1)) & (np.abs(label - np.roll(label, 1)) > 0)
         decided[starts] = False
         n = int(np.logical_or.reduceat(decided, starts).sum())
@@ -50,7 +50,7 @@ def describe_sorted_ties(measures: Iterable[Any], scores: NDArray[np.float64], q
 
         # Some measures average over ties.
         reverse = np.repeat(starts + q.offsets[1:] - 1, q.sizes) - np.arange(q.n_documents)
-        here, reversed_rows = measure.mean(scores, q), measure.mean(scores[reverse], q.reordered(reverse))
+        here, reversed_rows = measure.mean(s, q), measure.mean(s[reverse], q.reordered(reverse))
         if abs(here - reversed_rows) > 1e-9:
             return (
                 f"scores tie in {n:,} of {q.n_queries:,} queries, and rows stand in the order of {measure.source}: "

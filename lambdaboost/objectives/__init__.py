@@ -1,8 +1,8 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; `objective` and `composite` are their base classes. `schedules`, `scaled` and
-`recipes` hold what they are made of, `parsing` reads them from text, `no_pair` explains a missing pair. Packages hold
-what several share: `kernels` over pairs, `swaps` of measures.
+Each file holds one public objective. `objective` is their base class, and `bound` what a training calls in every round.
+`schedules` and `recipes` hold what objectives are made of, `parsing` reads them from text, and `no_pair` explains a
+missing pair. Two packages hold what several share: `kernels`, the sums over pairs, and `swaps` of measures.
 """
 
 # ruff: isort: skip_file
@@ -13,10 +13,9 @@ if __name__ != "lambdaboost.objectives":
     )
 
 from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
-from lambdaboost.objectives.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
+from lambdaboost.objectives.objective import OBJECTIVES as OBJECTIVES, Needs as Needs, Objective as Objective
 from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
-from lambdaboost.objectives.constrained import Constrained as Constrained
 from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
 from lambdaboost.objectives.inverse_propensity import InversePropensity as InversePropensity
 from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
@@ -30,7 +29,6 @@ from lambdaboost.objectives.recipes import (
     graded as graded,
     iteration_dependent as iteration_dependent,
 )
-from lambdaboost.objectives.scaled import Scaled as Scaled
 from lambdaboost.objectives.schedules import (
     SCHEDULES,
     Constant as Constant,
@@ -42,6 +40,6 @@ from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 from lambdaboost.objectives.yetiloss import YetiLoss as YetiLoss
 
-OTHERS = ("OBJECTIVES", "Objective", "Scaled", "parse")
+OTHERS = ("Needs", "OBJECTIVES", "Objective", "parse")
 # No plain assignment: type checkers, which cannot compute it, would take it for an empty list.
 globals()["__all__"] = sorted({*OBJECTIVES, *SCHEDULES, *RECIPES, *OTHERS})

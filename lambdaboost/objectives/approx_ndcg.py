@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -48,8 +48,6 @@ class ApproxNDCG(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
-
     metric: NDCG | CNDCG = NDCG()
     alpha: float = 10.0
 
@@ -61,6 +59,11 @@ class ApproxNDCG(Objective):
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
         check_number("alpha", self.alpha, high=MAX_SIGMA, above=0)
+
+    @property
+    def needs(self) -> Needs:
+        """Ties count alike."""
+        return replace(super().needs, ties_by_row=False)
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, alpha = q.offsets, float(self.alpha)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from lambdaboost.objectives.objective import Objective, check_part
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.bound import LambdaMu, Lambdas, weighted_sum
+from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
-from lambdaboost.objectives.scorecard import WeightedSum
 
 
-class Blend(WeightedSum):
+class Blend(Objective):
     r"""The λ-gradients of two objectives in proportion (2011 paper, eqs. 10 and 12).
 
     :math:`\lambda = (1 - w_m)\,\lambda_1 + w_m\,\lambda_2` and μ in the same way, at round m.
@@ -31,8 +33,8 @@ class Blend(WeightedSum):
     weight: float | Schedule
 
     def __post_init__(self) -> None:
-        check_part("first", self.first)
-        check_part("second", self.second)
+        check_objective("first", self.first)
+        check_objective("second", self.second)
         check_weight("weight", self.weight, 1)
 
     @property
@@ -40,7 +42,11 @@ class Blend(WeightedSum):
         """Both objectives."""
         return self.first, self.second
 
-    def weights_at(self, iteration: int) -> tuple[float, ...]:
-        """The weights of a round."""
-        w = weight_at(self.weight, iteration)
-        return 1 - w, w
+    def _prepare(self, q: Queries) -> Lambdas:
+        parts, weight = [part.prepare(q) for part in self.parts], self.weight
+
+        def lambdas(now: Round) -> LambdaMu:
+            w = weight_at(weight, now.iteration, high=1) if callable(weight) else weight
+            return weighted_sum(now, (1 - w, w), parts)
+
+        return lambdas

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,3 +85,16 @@ class Bound:
             "engines would continue silently; look at its schedules and weights, and at the scores and labels of that "
             "document's query"
         )
+
+
+def weighted_sum(now: Round, weights: Sequence[float], parts: Sequence[Lambdas]) -> LambdaMu:
+    """Σ w λ and Σ w μ of the parts in a round, in float64; all parts use the order that the first one sorts."""
+    if now.order is None:
+        now = now._replace(order=np.full(now.scores.size, -1, dtype=np.int32))
+    lam, mu = np.zeros((2, now.scores.size))
+    for weight, part in zip(weights, parts, strict=True):
+        if weight > 0:  # 0 times what overflows is NaN
+            of_part = part(now)
+            lam += np.multiply(of_part[0], weight, dtype=np.float64)
+            mu += np.multiply(of_part[1], weight, dtype=np.float64)
+    return lam, mu

@@ -9,7 +9,7 @@ from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 Zeros = Literal["label", "missing"]
@@ -76,9 +76,9 @@ class ClickTier(Objective):
             )
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.source, *self.within)
+    def needs(self) -> Needs:
+        """The labels of this tier and of those above."""
+        return Needs((self.source, *self.within), allows_negative=self.metric.allows_negative)
 
     @property
     def rule(self) -> PairRule:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, check_objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
+ROUNDING = 16 * np.finfo(np.float64).eps  # of μ: a λ below it is what rounding leaves of forces that cancel
 
 
-class GradientStep(Wrapper):
+class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
@@ -27,8 +28,9 @@ class GradientStep(Wrapper):
     objective : Objective
         The objective that λ comes from.
     normalize : "query" or "none"
-        Divide by the standard deviation of each query's λ, or leave λ unchanged. A query whose λ have
-        a standard deviation below 1e-38 is not scaled: equal λ, or the right order by a wide margin.
+        Divide by the standard deviation of each query's λ, or leave λ unchanged. A query is not scaled if that
+        deviation is below 1e-38 (equal λ, or the right order by a wide margin) or 4e-15 of its largest μ (forces that
+        cancel, of which rounding errors are left).
 
     Examples
     --------
@@ -39,14 +41,22 @@ class GradientStep(Wrapper):
 
     """
 
+    objective: Objective
     normalize: Normalize = "query"
 
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
         check_choice("normalize", self.normalize, Normalize)
 
-    curvature_changes_sign = False  # μ is 1
-    counts_documents = True
+    @property
+    def parts(self) -> tuple[Objective, ...]:
+        """The objective."""
+        return (self.objective,)
+
+    @property
+    def needs(self) -> Needs:
+        """What the objective needs; μ is 1."""
+        return replace(self.objective.needs, sign_changes=False, counts_documents=True)
 
     def _prepare(self, q: Queries) -> Lambdas:
         of_objective, ones = self.objective.prepare(q), np.ones(q.n_documents, dtype=np.float32)
@@ -61,14 +71,16 @@ class GradientStep(Wrapper):
         counts = np.maximum(np.add.reduceat(labelled, starts, dtype=np.int64), 1)
 
         def lambdas(now: Round) -> LambdaMu:
-            # In float64, since squares have twice the range.
-            lam = of_objective(now)[0].astype(np.float64)
+            lam, mu = of_objective(now)
+            lam = lam.astype(np.float64)  # since squares have twice the range
             # The mean, 0 up to rounding, is subtracted before squaring.
             mean = np.repeat(np.add.reduceat(lam, starts) / counts, sizes)
             squares = np.where(labelled, lam - mean, 0.0) ** 2
             spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
-            # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
-            spread[spread < np.finfo(np.float32).tiny] = 1.0
+            # What is left where the forces of a query cancel is rounding, which must not become a full force; and
+            # below float32's normal range λ lose digits.
+            rounding = ROUNDING * np.maximum.reduceat(np.abs(mu), starts)
+            spread[spread < np.maximum(rounding, np.finfo(np.float32).tiny)] = 1.0
             return lam / np.repeat(spread, sizes), ones
 
         return lambdas

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost._checks import check_number, refuse_labels
+from lambdaboost._checks import check_number, refuse_labels, shorten_repr
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.composite import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import Factors, Unfactored
-from lambdaboost.objectives.objective import check_objective, rule_of
+from lambdaboost.objectives.objective import Needs, Objective, check_objective, rule_of
 
 
-class InversePropensity(Wrapper):
+class InversePropensity(Objective):
     r"""A pairwise objective with each pair weighted by 1/p, p the propensity at its better document.
 
     If users examine position k with probability :math:`p_k`, and click on what they examine and like, then clicks
@@ -49,6 +48,7 @@ class InversePropensity(Wrapper):
 
     """
 
+    objective: Objective
     propensities: Propensities
     clip: float | None = None
 
@@ -56,7 +56,8 @@ class InversePropensity(Wrapper):
         check_objective("objective", self.objective)
         if not isinstance(self.propensities, Propensities):
             raise TypeError(
-                f"propensities is {self.propensities!r}, expected Propensities([1, 0.5, …]) of lambdaboost.clicks"
+                f"propensities is {shorten_repr(self.propensities)}, expected Propensities([1, 0.5, …]) of "
+                "lambdaboost.clicks"
             )
         if self.clip is not None:
             check_number("clip", self.clip, 1)
@@ -66,8 +67,15 @@ class InversePropensity(Wrapper):
                 "LambdaRank, SigmoidLocal or ClickTier; weight the parts of a combination"
             )
 
-    reads_positions = True
-    allows_negative = False  # labels above 0 are clicks
+    @property
+    def parts(self) -> tuple[Objective, ...]:
+        """The objective."""
+        return (self.objective,)
+
+    @property
+    def needs(self) -> Needs:
+        """What the objective reads, and positions; labels above 0 are clicks."""
+        return replace(super().needs, positions=True, allows_negative=False)
 
     @property
     def rule(self) -> PairRule | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 
 
 class ListMLE(Objective):
@@ -36,8 +35,10 @@ class ListMLE(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
-    allows_negative = True
+    @property
+    def needs(self) -> Needs:
+        """Grades of any sign, of which only the order counts; ties count alike."""
+        return Needs(ties_by_row=False, allows_negative=True)
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, grades = q.offsets, levels_of(q, RELEVANCE).wide()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 
 
 class ListNet(Objective):
@@ -31,7 +30,10 @@ class ListNet(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
+    @property
+    def needs(self) -> Needs:
+        """Grades; ties count alike."""
+        return Needs(ties_by_row=False)
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, grades = q.offsets, q.relevance

@@ -1,25 +1,54 @@
-"""`Objective`: the base class of all objectives."""
+"""`Objective`: the base class of all objectives, and `Needs`: what one reads and demands of an engine."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from lambdaboost._checks import shorten_repr
 from lambdaboost._value import Value
 from lambdaboost.callback import Gradient, call_objective
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.bound import Bound
-from lambdaboost.objectives.bound import LambdaMu as LambdaMu
-from lambdaboost.objectives.bound import Lambdas as Lambdas
+from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.prepared import Floats as Floats
-from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
+from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
 from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an objective reads, and what an engine has to know of it."""
+
+    sources: tuple[str, ...] = (RELEVANCE,)
+    # The positions at which rows were shown, so that data without them are refused.
+    positions: bool = False
+    # Ties are ranked by row, and the gradient depends on it. In the first round all scores are equal.
+    ties_by_row: bool = True
+    # μ can be negative, so that no Newton step can use it.
+    sign_changes: bool = False
+    # Hessians are 1, or weights of the round, so that an engine's smallest leaf counts documents.
+    counts_documents: bool = False
+    # Labels may be below 0, for only their order counts.
+    allows_negative: bool = False
+
+    @staticmethod
+    def merged(parts: Sequence[Needs]) -> Needs:
+        """What a combination needs: all that any of its parts does."""
+        return Needs(
+            tuple(dict.fromkeys(name for part in parts for name in part.sources)),
+            any(part.positions for part in parts),
+            any(part.ties_by_row for part in parts),
+            any(part.sign_changes for part in parts),
+            any(part.counts_documents for part in parts),
+            all(part.allows_negative for part in parts),
+        )
 
 
 class Objective(Value, registered=False):
@@ -28,41 +57,40 @@ class Objective(Value, registered=False):
     Pass it as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
     ``xgb.train(…, obj=objective)``.
 
-    A subclass has either a `rule` of its pairs or `lambdas`. What it reads is by default what its field `metric` reads.
+    An objective of your own is a subclass that defines one of two things: a `rule` of its pairs, or `lambdas`. What it
+    needs is by default what its field `metric` reads; otherwise define `needs` too.
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
-    # Whether μ can be negative: then no Newton step can use it.
-    curvature_changes_sign: ClassVar[bool] = False
-    # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.
-    ranks_ties_by_row: ClassVar[bool] = True
-    # Whether it reads the positions at which rows were shown, so that data without them are refused.
-    reads_positions: ClassVar[bool] = False
-    # Whether its hessian is 1, so that an engine's smallest leaf counts documents.
-    counts_documents: ClassVar[bool] = False
-    # Whether it can be a part of others.
-    can_be_part: ClassVar[bool] = True
+
+    @property
+    def parts(self) -> tuple[Objective, ...]:
+        """The objectives that it is computed from; none by default."""
+        return ()
+
+    @property
+    def needs(self) -> Needs:
+        """What it reads, and what an engine has to know of it."""
+        if self.parts:
+            return Needs.merged([part.needs for part in self.parts])
+        metric = getattr(self, "metric", None)
+        if isinstance(metric, Measure):
+            return Needs(metric.sources, allows_negative=metric.allows_negative)
+        return Needs()
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        return (RELEVANCE,) if self._metric is None else self._metric.sources
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self._metric is not None and self._metric.allows_negative
-
-    @property
-    def _metric(self) -> Measure | None:
-        metric = getattr(self, "metric", None)
-        return metric if isinstance(metric, Measure) else None
+        return self.needs.sources
 
     @property
     def measure(self) -> Measure:
         """The measure that it optimises; a TypeError if there is no single one."""
-        if self._metric is not None:
-            return self._metric
+        if len(self.parts) == 1:
+            return self.parts[0].measure
+        metric = getattr(self, "metric", None)
+        if isinstance(metric, Measure):
+            return metric
         raise TypeError(
             f"{self!r} does not optimise a single measure: give an objective of one measure, "
             "such as LambdaRank(NDCG(k=10))"
@@ -87,9 +115,10 @@ class Objective(Value, registered=False):
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
-        for name in self.sources:
-            q.source(name, allow_negative=self.allows_negative)
-        if self.reads_positions:
+        needs = self.needs
+        for name in needs.sources:
+            q.source(name, allow_negative=needs.allows_negative)
+        if needs.positions:
             q.required_position()
         return Bound(self, q.offsets, q.weight, self.prepare(q))
 
@@ -112,12 +141,16 @@ class Objective(Value, registered=False):
 
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
         """Itself, or those of its parts that have no two documents to order in any of these queries."""
+        if self.parts:
+            return tuple(dict.fromkeys(found for part in self.parts for found in part.without_pair(q)))
         if self.has_pair(q):
             return ()
         return (NoPair(self, *explain_no_pair(rule_of(self) or PairRule(self.sources[0]), q)),)
 
     def has_pair(self, q: Queries) -> bool:
         """Whether it has two documents to order in one of these queries."""
+        if self.parts:
+            return any(part.has_pair(q) for part in self.parts)
         rule = rule_of(self)
         if rule is not None:
             return rule.has_pair(q)
@@ -151,15 +184,11 @@ class Objective(Value, registered=False):
 
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""
-        if self.curvature_changes_sign:
+        if self.needs.sign_changes:
             raise ValueError(
                 f"the curvature of {self!r} changes sign, so no Newton step can use it: "
                 f"train with GradientStep({self!r})"
             )
-
-    def check_training(self, q: Queries) -> None:
-        """Raise ValueError where no engine can train it on these queries."""
-        self.refuse_on_engines()
 
     __call__ = call_objective
 
@@ -173,15 +202,6 @@ def check_objective(name: str, value: object) -> None:
     """Raise TypeError where `value` is not an objective."""
     if not isinstance(value, Objective):
         raise TypeError(
-            f"{name} is {value!r}, expected an objective with a gradient such as LambdaRank() of lambdaboost.objectives"
-        )
-
-
-def check_part(name: str, value: object) -> None:
-    """Raise where `value` is not an objective that can be a part of others."""
-    check_objective(name, value)
-    if isinstance(value, Objective) and not value.can_be_part:
-        raise ValueError(
-            f"{name} is {value!r}, which compares with the reference of a whole training and so cannot be part of "
-            "another objective: combine first, then constrain"
+            f"{name} is {shorten_repr(value)}, expected an objective with a gradient such as LambdaRank() of "
+            "lambdaboost.objectives"
         )

@@ -11,7 +11,6 @@ from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.objective import OBJECTIVES, Objective
 from lambdaboost.objectives.recipes import RECIPES
-from lambdaboost.objectives.scaled import Scaled
 from lambdaboost.objectives.schedules import SCHEDULES
 
 
@@ -35,7 +34,7 @@ def parse(text: str) -> Any:
 
     """
     objectives: dict[str, Any] = {**OBJECTIVES, **RECIPES}
-    parts: dict[str, Any] = {**SCHEDULES, "Scaled": Scaled, **MEASURES, **CURVES}
+    parts: dict[str, Any] = {**SCHEDULES, **MEASURES, **CURVES}
     value = read_value(text, {**objectives, **parts})
     if not isinstance(value, Objective):
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {', '.join(objectives)}")

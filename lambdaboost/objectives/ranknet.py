@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from lambdaboost._checks import check_sigma
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.objective import Needs, Objective
 
 
 class RankNet(Objective):
@@ -31,13 +29,15 @@ class RankNet(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
-    allows_negative = True
-
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
         check_sigma(self.sigma)
+
+    @property
+    def needs(self) -> Needs:
+        """Grades of any sign, of which only the order counts; ties count alike."""
+        return Needs(ties_by_row=False, allows_negative=True)
 
     @property
     def measure(self) -> PairAccuracy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, exp_minus_float64
-from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -50,8 +50,6 @@ class XENDCG(Objective):
 
     """
 
-    ranks_ties_by_row: ClassVar[bool] = False
-
     metric: NDCG | CNDCG = NDCG()
     seed: int = 0
 
@@ -63,6 +61,11 @@ class XENDCG(Objective):
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
         check_whole("seed", self.seed, 0)
+
+    @property
+    def needs(self) -> Needs:
+        """Ties count alike."""
+        return replace(super().needs, ties_by_row=False)
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, seed, gains = q.offsets, self.seed, self._gains(q)

@@ -1,6 +1,6 @@
-"""`tune`: find the trees, the objective and the number of rounds for your data, and what each of them gave."""
+"""`tune` and `cross_validate`: which trees, which objective and how many rounds, as a table of paired comparisons."""
 
-from lambdaboost.tuning.run import Stopped, tune
-from lambdaboost.tuning.tuned import Tuned
+from lambdaboost.tuning.cross_validate import CrossValidated, cross_validate
+from lambdaboost.tuning.tune import Tuned, tune
 
-__all__ = ["Stopped", "Tuned", "tune"]
+__all__ = ["CrossValidated", "Tuned", "cross_validate", "tune"]

@@ -168,11 +168,6 @@ def group_by_kernel(kernels: NDArray[np.int8]) -> dict[int, NDArray[np.bool_]]:
     return {int(kernel): kernels == kernel for kernel in np.unique(kernels)}
 
 
-def no_order(n_documents: int) -> Order:
-    """Memory for an order that is still unknown."""
-    return np.full(n_documents, -1, dtype=np.int32)
-
-
 def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
     """The kernel of each query whose scores are near each other, (n_queries,)."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
@@ -18,9 +19,9 @@ from lambdaboost.objectives.swaps.registry import ranks_from_0, swap_of
 
 def check_dcg(name: str, metric: object) -> None:
     """Raise where `metric` is not a measure of the DCG family."""
-    if not hasattr(metric, "normalized_gains"):
+    if isinstance(metric, type) or not hasattr(metric, "normalized_gains"):
         raise TypeError(
-            f"{name} is {metric!r}, expected a measure of the DCG family such as NDCG() or CNDCG()"
+            f"{name} is {shorten_repr(metric)}, expected a measure of the DCG family such as NDCG() or CNDCG()"
         )
 
 

@@ -1,0 +1,430 @@
+"""`cross_validate`: a ranker measured on queries that it was not trained on, with one number of rounds for all folds.
+
+Folds are of whole queries, and queries whose documents are equal are in one fold. All folds get the same number of
+rounds, the one with the highest mean of the first measure: the best number of each fold by itself would be chosen by
+the queries that it is measured on, and cannot be trained again on all of them.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import check_whole
+from lambdaboost.callback import columns_of
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines import refusal
+from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation.measure import mean_of
+from lambdaboost.evaluation.naming import parse_all
+
+Floats = NDArray[np.float64]
+DUPLICATES = 0.05  # the share of queries that may equal queries of another part under other names
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidated:
+    """What `cross_validate` found.
+
+    Attributes
+    ----------
+    queries : Queries
+        The queries that were measured, each held out once, with all labels.
+    scores : float64 array of shape (n_documents,)
+        The score of each document by the model that was not trained on its query, in the order of `queries`.
+    values : dict of Measure to float64 array of shape (n_queries,)
+        Each measure of each query; NaN where it is undefined.
+    rounds, limit : int
+        The number of rounds of every fold, and the largest that was allowed.
+    seconds : float
+        The time of all trainings together.
+
+    """
+
+    queries: Queries
+    scores: Floats
+    values: dict[Measure, Floats]
+    rounds: int
+    limit: int
+    seconds: float
+
+    @property
+    def means(self) -> dict[Measure, float]:
+        """The mean of each measure, weighted as the queries are."""
+        return {m: mean_of(of, self.queries.query_weight) for m, of in self.values.items()}
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{measure!r} {100 * mean:.2f}" for measure, mean in self.means.items())
+        at_limit = ", the limit" if self.rounds == self.limit else ""
+        return f"CrossValidated({means}; {self.rounds} rounds{at_limit}; {self.queries!r})"
+
+
+def cross_validate(
+    ranker: Any,
+    X: Any,
+    y: Any = None,
+    measures: Measure | str | Iterable[Measure | str] = "ndcg@10",
+    folds: int = 5,
+    *,
+    group: Any = None,
+    qid: Any = None,
+    sample_weight: Any = None,
+    early_stopping_rounds: int | None = 50,
+    workers: int = 1,
+    seed: int = 0,
+) -> CrossValidated:
+    """Measure a `LambdaRanker` on queries that it was not trained on.
+
+    Each fold is trained for up to ``n_estimators`` rounds, less if the first measure of its held-out queries has not
+    risen for `early_stopping_rounds` rounds. All folds are then measured after the same number of rounds, the one with
+    the highest mean of the first measure. The documents of a query are put in random order first, since many tables are
+    sorted by grade.
+
+    Parameters
+    ----------
+    ranker : LambdaRanker
+        The ranker, of either engine, with its parameters and columns; it is not fitted itself.
+    X, y, group, qid, sample_weight
+        As in ``ranker.fit``; or a Collection as `X`.
+    measures : Measure, str or iterable of them
+        The measures; the first decides the number of rounds.
+    folds : int
+        Number of folds, ≥ 2.
+    early_stopping_rounds : int or None
+        Rounds without improvement after which a fold ends. None trains and measures exactly ``n_estimators`` rounds.
+    workers : int
+        Number of processes, each of which trains a fold. The result does not depend on it.
+    seed : int
+        Seed of the folds and of the order of documents.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is trained, for what ``ranker.fit`` would refuse, a measure that lacks its label source, or more
+        folds than different queries.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import web_search_log
+    >>> from lambdaboost.lightgbm import LambdaRanker
+    >>> X, q = web_search_log(queries=60, documents=15, seed=1)
+    >>> ranker = LambdaRanker(n_estimators=20, num_leaves=4, verbose=-1, n_jobs=1)
+    >>> found = cross_validate(ranker, X, q.relevance, "ndcg@5", folds=3, group=q.sizes)
+    >>> found.scores.shape, 1 <= found.rounds <= 20
+    ((900,), True)
+
+    """
+    chosen = parse_all(measures)
+    check_whole("folds", folds, 2)
+    columns = columns_in(X, columns_of(ranker))
+    data = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    for measure in chosen:
+        check_measure(measure, "X", data)
+    # A fold of whole queries for each query; documents in random order.
+    fold = fold_of_query(data, folds, seed)
+    shuffled = data.shuffled(seed)
+    tasks = (
+        joblib.delayed(train_fold)(
+            ranker, columns, shuffled, fold == number, chosen[0], early_stopping_rounds
+        )
+        for number in range(folds)
+    )
+    trained: list[TrainedFold] = joblib.Parallel(n_jobs=workers)(tasks)
+    if failed := [one.error for one in trained if isinstance(one.error, Exception)]:
+        raise failed[0]
+    found = measure_folds(trained, columns, shuffled, fold, chosen, early_stopping_rounds)
+    # Back to the order of documents that the caller knows.
+    scores = np.empty_like(found.scores)
+    scores[data.queries.shuffled_rows(seed)] = found.scores
+    return replace(found, queries=data.queries, scores=scores)
+
+
+class TrainedFold(NamedTuple):
+    """A fold after its training: the ranker, or the exception; the first measure after each round; seconds."""
+
+    ranker: Any = None
+    curve: Floats = np.empty(0)
+    seconds: float = 0.0
+    error: Exception | None = None
+
+
+def train_fold(
+    ranker: Any,
+    columns: Columns,
+    data: Collection,
+    held_out: NDArray[np.bool_],
+    measure: Measure,
+    early_stopping_rounds: int | None,
+    added: str | None = None,
+    until: float = np.inf,
+) -> TrainedFold | None:
+    """Train a copy of a ranker on the queries that are not held out; None after the time `until`.
+
+    With `added`, this label source is added to the grades that it trains on, but not to those that it is measured by.
+    """
+    from sklearn.base import clone
+
+    if (start := time.time()) > until:
+        return None
+    copy = clone(ranker).set_params(early_stopping_rounds=None)
+    copy.set_params(query=columns.query, sources=columns.sources or None, position=columns.position)
+    train, valid = data.take(~held_out), data.take(held_out)
+    grades = train.queries.labels[RELEVANCE]
+    if added is not None:
+        grades = grades + train.queries.labels[added]
+    # The engines' rankers name the same arguments differently.
+    weight, valid_weight = (part.queries.query_weight for part in (train, valid))
+    arguments: dict[str, Any] = {}
+    if ranker._engine.NAME == "xgboost":
+        copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
+        weights = {"sample_weight": weight, "sample_weight_eval_set": [valid_weight]}
+    else:
+        arguments = {"eval_metric": [measure], "callbacks": []}
+        if early_stopping_rounds is not None:
+            arguments["callbacks"].append(lightgbm_stop(early_stopping_rounds))
+        weights = {"sample_weight": weight, "eval_sample_weight": [valid_weight]}
+    if data.queries.weight is not None:
+        arguments |= weights
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the training on all queries warns
+        try:
+            copy.fit(
+                table_of(train, columns),
+                grades,
+                eval_set=[(table_of(valid, columns), valid.queries.labels[RELEVANCE])],
+                **arguments,
+            )
+        except Exception as error:  # a setting that fails is a row of a table, and others go on
+            text = refusal(error)
+            return TrainedFold(error=error if text is None else ValueError(text))
+    curves = next(iter(copy.evals_result_.values()))
+    curve = np.asarray(next(iter(curves.values())), dtype=np.float64)
+    return TrainedFold(copy, curve, time.time() - start)
+
+
+def lightgbm_stop(stall: int) -> Any:
+    """A callback that ends a training after `stall` rounds without improvement, and keeps all of its trees.
+
+    LightGBM's own early stopping drops those after the best round of this fold, which the common number may need.
+    """
+    from lightgbm.callback import EarlyStopException
+
+    values: list[float] = []
+
+    def stop(env: Any) -> None:
+        values.append(env.evaluation_result_list[0][2])
+        if len(values) - 1 - int(np.argmax(np.nan_to_num(values, nan=-np.inf))) >= stall:
+            raise EarlyStopException(env.iteration, env.evaluation_result_list)
+
+    stop.order = 30  # type: ignore[attr-defined]  # after what records the values
+    return stop
+
+
+def measure_folds(
+    trained: list[TrainedFold],
+    columns: Columns,
+    data: Collection,
+    fold: NDArray[np.int64],
+    measures: tuple[Measure, ...],
+    early_stopping_rounds: int | None,
+) -> CrossValidated:
+    """Measure trained folds after the number of rounds with the highest mean of the first measure over all of them.
+
+    Queries whose fold is negative are in no held-out part, and are left out of the result.
+    """
+    ranker = trained[0].ranker
+    limit = int(ranker.n_estimators or 100)
+    parts = [data.take(fold == number) for number in range(len(trained))]
+    rounds = limit
+    if early_stopping_rounds is not None:
+        rounds = common_rounds(
+            [one.curve for one in trained],
+            [defined_weight(measures[0], part.queries) for part in parts],
+            early_stopping_rounds,
+            limit,
+        )
+    measured = np.flatnonzero(fold >= 0)
+    queries = data.queries.take(measured)
+    scores = np.empty(data.queries.n_documents)
+    values = {measure: np.empty(fold.size) for measure in measures}
+    for number, (one, part) in enumerate(zip(trained, parts, strict=True)):
+        n = min(rounds, one.curve.size)
+        up_to = {"iteration_range": (0, n)} if ranker._engine.NAME == "xgboost" else {"num_iteration": n}
+        found = one.ranker.predict(table_of(part, columns), **up_to)
+        scores[data.queries.rows_of(fold == number)] = found
+        for measure in measures:
+            values[measure][fold == number] = measure.per_query(found, part.queries)
+    return CrossValidated(
+        queries,
+        scores[data.queries.rows_of(measured)],
+        {measure: of[measured] for measure, of in values.items()},
+        rounds,
+        limit,
+        sum(one.seconds for one in trained),
+    )
+
+
+def common_rounds(curves: list[Floats], weights: list[float], early_stopping_rounds: int, limit: int) -> int:
+    """The number of rounds with the highest mean of the curves, of those that all of them have; the lowest of several.
+
+    A curve that ended neither by early stopping nor at the limit is of trees that cannot be split further: it goes on
+    with its last value.
+
+    >>> common_rounds([np.array([0.1, 0.4, 0.2]), np.array([0.3, 0.1, 0.2])], [1.0, 1.0], 1, 3)
+    2
+    """
+    counted = [(curve, weight) for curve, weight in zip(curves, weights, strict=True) if weight > 0]
+    if not counted:
+        return 1
+    extended = []
+    for curve, _ in counted:
+        stalled = curve.size - 1 - int(np.argmax(np.nan_to_num(curve, nan=-np.inf)))
+        ended = curve.size < limit and stalled < early_stopping_rounds
+        extended.append(np.pad(curve, (0, limit - curve.size), mode="edge") if ended else curve)
+    n = min(curve.size for curve in extended)
+    mean = np.average([curve[:n] for curve in extended], axis=0, weights=[weight for _, weight in counted])
+    return int(np.argmax(np.nan_to_num(mean, nan=-np.inf))) + 1
+
+
+def defined_weight(measure: Measure, q: Queries) -> float:
+    """The weight of the queries on which a measure is defined when all scores are equal to 0."""
+    defined = ~np.isnan(measure.per_query(np.zeros(q.n_documents), q))
+    return float(q.query_weight[defined].sum())
+
+
+# Tables.
+
+
+def columns_in(X: Any, columns: Columns) -> Columns:
+    """The columns that `table_of` makes of a Collection; those given where X is a table or an array."""
+    if not isinstance(X, Collection):
+        return columns
+    sources = {name: name for name in X.queries.labels if name != RELEVANCE}
+    return Columns(sources=sources, position=None if X.queries.positions is None else "position")
+
+
+def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
+    """A table, array or Collection as a Collection."""
+    if not isinstance(X, Collection):
+        data: Collection = columns.read(X, y, name=name, **arrays)
+        return data
+    if has := [key for key, value in {"y": y, **arrays}.items() if value is not None]:
+        raise TypeError(
+            f"{name} is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
+            "leave it out, and put it into the Queries of the Collection"
+        )
+    return X
+
+
+def table_of(data: Collection, columns: Columns) -> Any:
+    """A pandas frame of a Collection's features, with the columns of queries, label sources and positions."""
+    import pandas as pd
+
+    q, features = data.queries, data.table("f{}")
+    if not hasattr(features, "columns"):
+        dense = features if isinstance(features, np.ndarray) else features.toarray()
+        features = pd.DataFrame(dense, columns=[f"f{at}" for at in range(dense.shape[1])])
+    frame = features.set_axis(list(data.feature_names or features.columns), axis=1)
+    more: dict[str, Any] = {columns.query: np.repeat(np.arange(q.n_queries), q.sizes)}
+    more |= {columns.sources[name]: of for name, of in q.labels.items() if name in columns.sources}
+    if columns.position is not None and q.position is not None:
+        shown = q.position > 0
+        if q.position_names is None:
+            more[columns.position] = np.where(shown, q.position, np.nan)
+        else:
+            more[columns.position] = pd.Series(np.array(q.position_names)[q.position - 1]).where(shown, None)
+    return pd.concat([frame, pd.DataFrame(more, index=frame.index)], axis=1)
+
+
+# Folds and shared queries.
+
+
+def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each query, random; equal queries are in one fold.
+
+    >>> from lambdaboost import Queries
+    >>> data = Collection(np.arange(12.0)[:, None] % 6, Queries([0, 1] * 6, sizes=[2] * 6))
+    >>> fold = fold_of_query(data, 3, seed=0)
+    >>> sorted(fold.tolist()), fold[:3].tolist() == fold[3:].tolist()
+    ([0, 0, 1, 1, 2, 2], True)
+    """
+    content = np.unique(hash_queries(data), return_inverse=True)[1]
+    n = int(content.max()) + 1
+    if n < folds:
+        raise ValueError(
+            f"folds is {folds}, but there are {n} different queries: give fewer folds, or more queries"
+        )
+    found: NDArray[np.int64] = np.random.default_rng(seed).permutation(n)[content] % folds
+    return found
+
+
+def hash_queries(data: Collection) -> NDArray[np.uint64]:
+    """A number for each query, the same for queries whose documents have the same features and labels in any order.
+
+    Two different queries share one with a chance of 2⁻⁶⁴.
+
+    >>> from lambdaboost import Queries
+    >>> X = np.array([[1.0, 2], [3, 4], [3, 4], [1, 2], [3, 4], [1, 5]])
+    >>> a, b, c = hash_queries(Collection(X, Queries([0, 1, 1, 0, 1, 0], sizes=[2, 2, 2])))
+    >>> bool(a == b), bool(a == c)
+    (True, False)
+    """
+    from pandas.util import hash_array
+
+    q, X = data.queries, data.features
+    by_column = X if isinstance(X, np.ndarray) else X.tocsc()
+    features = (by_column[:, [at]] for at in range(X.shape[1]))
+    rows = np.zeros(q.n_documents, dtype=np.uint64)
+    for column in [*features, *q.labels.values()]:
+        dense = column if isinstance(column, np.ndarray) else column.toarray()
+        # One zero and one NaN, whichever bits they had.
+        values = np.ascontiguousarray(dense.ravel(), dtype=np.float64) + 0.0
+        values[np.isnan(values)] = np.nan
+        rows = hash_array(rows + hash_array(values))
+    return np.add.reduceat(rows, q.offsets[:-1])
+
+
+def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.bool_] | None]:
+    """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
+    hashes = hash_queries(train)
+    for valid in others:
+        ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
+        both = np.isin(hash_queries(valid), hashes) & ordered
+        ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
+        if ids is not None and known is not None:
+            same = np.isin(ids, known)
+            if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
+                both |= same
+        is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
+        yield both if is_shared else None
+
+
+def check_measure(measure: Measure, name: str, part: Collection) -> None:
+    """Raise if a measure cannot be computed on a part, or no query has an order to learn."""
+    try:
+        measure.per_query(np.zeros(part.queries.n_documents), part.queries)
+    except ValueError as error:
+        raise ValueError(f"measure {measure!r}, in {name}: {error}") from None
+    counts = part.queries.query_weight > 0
+    if not any((is_ordered(part, source) & counts).any() for source in measure.sources):
+        of = "" if counts.all() else " of positive weight"
+        raise ValueError(
+            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
+            "nothing to learn or to choose by; give more queries, or other labels"
+        )
+
+
+def is_ordered(part: Collection, source: str) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels."""
+    labels, starts = part.queries.labels[source], part.queries.offsets[:-1]
+    high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
+    different: NDArray[np.bool_] = high > low
+    return different

@@ -1,0 +1,71 @@
+"""The settings of trees that `tune` tries, in this order, under the parameter names of each engine's ranker.
+
+One row is one setting on both engines, so that a comparison of engines is one of equal trees: grown leaf by leaf to the
+same number of leaves, with the same learning rate, fractions and L2. What bounds a leaf from below differs: LightGBM
+counts documents, XGBoost sums hessians.
+
+The first setting is each engine's own defaults.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Trees(NamedTuple):
+    """A setting of trees; see `params_of` for the engines' names."""
+
+    learning_rate: float
+    leaves: int
+    feature_fraction: float
+    row_fraction: float
+    l2: float
+    least_documents: int  # in a leaf, LightGBM
+    least_hessian: float  # in a leaf, XGBoost
+
+
+# From small trees to large ones, good on the sets of benchmarks/results/portfolio.md.
+PORTFOLIO: tuple[Trees | None, ...] = (
+    None,
+    Trees(0.1, 6, 1.0, 1.0, 0.0, 20, 0.1),
+    Trees(0.063, 8, 0.75, 0.96, 0.28, 8, 0.1),
+    Trees(0.07, 16, 0.6, 0.97, 0.25, 16, 0.1),
+    Trees(0.07, 31, 0.8, 0.8, 1.0, 50, 0.1),
+    Trees(0.05, 16, 0.8, 0.8, 0.0, 50, 1.0),
+    Trees(0.05, 31, 0.5, 0.8, 1.0, 20, 0.1),
+    Trees(0.1, 4, 0.8, 0.8, 1.0, 20, 0.1),
+    Trees(0.05, 63, 0.5, 0.8, 5.0, 50, 1.0),
+    Trees(0.04, 8, 0.5, 0.7, 5.0, 20, 0.1),
+    Trees(0.1, 16, 0.5, 1.0, 5.0, 100, 3.0),
+    Trees(0.05, 96, 0.7, 0.8, 1.0, 100, 3.0),
+)
+
+
+def params_of(engine: str, trees: Trees | None) -> dict[str, Any]:
+    """The parameters of the engine's ranker for a setting of trees; none for the engine's own trees.
+
+    >>> params_of("lightgbm", PORTFOLIO[1])["num_leaves"], params_of("xgboost", PORTFOLIO[1])["max_leaves"]
+    (6, 6)
+    >>> params_of("xgboost", None)
+    {}
+    """
+    if trees is None:
+        return {}
+    shared = {
+        "learning_rate": trees.learning_rate,
+        "colsample_bytree": trees.feature_fraction,
+        "subsample": trees.row_fraction,
+        "reg_lambda": trees.l2,
+    }
+    if engine == "xgboost":  # leaf by leaf, as LightGBM
+        return shared | {
+            "max_leaves": trees.leaves,
+            "max_depth": 0,
+            "grow_policy": "lossguide",
+            "min_child_weight": trees.least_hessian,
+        }
+    return shared | {
+        "num_leaves": trees.leaves,
+        "min_child_samples": trees.least_documents,
+        "subsample_freq": int(trees.row_fraction < 1),  # without it LightGBM draws no rows
+    }

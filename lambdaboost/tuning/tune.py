@@ -1,0 +1,708 @@
+"""`tune`: settings of trees, then objectives on the best of them, all cross-validated, and one table of the results.
+
+**Stages.** The engine's own objective with its own parameters; `YetiLoss` on the settings of `PORTFOLIO`; on the best
+of these, in the same folds, the engine's other objectives and lambdaboost's, and with a further label source the ways
+to use it. Where both engines are installed, XGBoost is trained on the first two settings of trees as well.
+
+**The table.** Every row is a difference of two settings, paired by query. Where one of them was chosen as the best of
+k, the row stands for k comparisons: its interval has the level 1 − 0.05 / k, and Holm's correction over the whole table
+counts it k times.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import check_number, check_whole
+from lambdaboost._installed import package
+from lambdaboost._words import counted, plain
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.columns import QUERY
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines import ENGINES, first_installed
+from lambdaboost.evaluation import CNDCG, NDCG, Measure, trade_off
+from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
+from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.evaluation.significance import (
+    LEGEND,
+    LEVEL,
+    holm,
+    interval,
+    mark,
+    paired,
+    two_sided_p,
+    weighted_mean,
+)
+from lambdaboost.leaks import warn_of_leaks
+from lambdaboost.merging import merge
+from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
+from lambdaboost.objectives.swaps.registry import SWAPS
+from lambdaboost.saving import save
+from lambdaboost.tuning.cross_validate import (
+    CrossValidated,
+    TrainedFold,
+    check_measure,
+    columns_in,
+    find_shared,
+    fold_of_query,
+    measure_folds,
+    read,
+    table_of,
+    train_fold,
+)
+from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
+
+Floats = NDArray[np.float64]
+COLUMNS = (
+    *("question", "candidate", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM, "mark"),
+    *("rounds", "seconds", "error"),
+)
+SHARED = (1, 2)  # the settings of trees by which the engines are compared
+SHARE_OF_TREES = 0.6  # of the minutes
+ROWS_OF_PROCESS = 400_000  # documents of all trainings together that make a further process worth its start
+PROBE, USUAL = (
+    20,
+    120,
+)  # rounds of the training that is timed before the search, and that a fold usually takes
+
+
+class Setting(NamedTuple):
+    """A training to cross-validate."""
+
+    question: str  # that it answers: "default", "trees", "objective", "label" or "engine"
+    objective: Any
+    engine: str
+    trees: int  # the place in `PORTFOLIO`; 0 are the engine's own parameters
+    added: str | None = None  # a label source that is added to the grades of the training
+    is_baseline: bool = False  # trained to be compared with, and never chosen
+
+    @property
+    def name(self) -> str:
+        """What it is called in the table."""
+        objective = self.objective if isinstance(self.objective, str) else repr(self.objective)
+        labels = f" of {RELEVANCE} + {self.added}" if self.added else ""
+        trees = f"trees {self.trees}" if self.trees else "default parameters"
+        return f"{objective}{labels}, {ENGINES[self.engine].TITLE}, {trees}"
+
+
+class Result(NamedTuple):
+    """What the cross-validation of a setting found."""
+
+    setting: Setting
+    found: CrossValidated
+
+
+class Failed(NamedTuple):
+    """A setting that could not be trained or measured, and why."""
+
+    setting: Setting
+    error: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuned:
+    """The result of `tune`.
+
+    Attributes
+    ----------
+    comparison : pandas.DataFrame
+        A row for each comparison and measure: ``question`` ("trees", "objective", "label", "engine", "choice"),
+        ``candidate``, ``baseline``, ``measure``, the ``mean`` of the candidate, the ``difference`` from the baseline
+        with its interval from ``low`` to ``high``, ``p`` of the paired t-test, ``p after Holm``, which is corrected for
+        all rows, and the ``mark`` of significance; ``rounds``, ``seconds`` and the ``error`` of a setting that failed.
+    choice : pandas.Series
+        The row of the chosen setting on the first measure.
+    model : LambdaRanker
+        The chosen setting, fitted on all queries of `X`.
+    objective, params, rounds : objective or str, dict, int
+        What the model was fitted with.
+    scores : dict of str to float64 array of shape (n_documents,)
+        The held-out scores of every setting by its name, in the order of `queries`.
+    queries : Queries
+        The queries that were measured.
+    notes : tuple of str
+        What else has to be said: rounds that reached the limit, settings that failed or were not reached.
+    trade_off, weights
+        With `tolerance`: the curve of `trade_off`, and the weights with which `model` was merged; else None.
+    is_stopped : bool
+        Whether Ctrl-C ended the search.
+
+    """
+
+    comparison: Any
+    choice: Any
+    model: Any
+    objective: Any
+    params: dict[str, Any]
+    rounds: int
+    scores: dict[str, Floats]
+    queries: Queries
+    notes: tuple[str, ...] = ()
+    trade_off: Any = None
+    weights: tuple[float, float] | None = None
+    is_stopped: bool = False
+
+    @property
+    def table(self) -> Any:
+        """The comparison times 100, as a pandas frame of texts."""
+        rows = []
+        for row in self.comparison.to_dict("records"):
+            if row["error"]:
+                rows.append([row["question"], row["candidate"], row["error"], *[""] * 6])
+                continue
+            cells = [row["question"], row["candidate"], row["baseline"], row["measure"]]
+            cells.append(f"{100 * row['mean']:.2f}")
+            if not row["baseline"]:
+                rows.append([*cells, *[""] * 4])
+                continue
+            ends = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f}"
+            if not np.isfinite([row["low"], row["high"]]).all():
+                ends = "too few queries for an interval"
+            difference = f"{row['mark']} {100 * row['difference']:+.2f}".lstrip()
+            rows.append([*cells, difference, ends, f"{row['p']:.2g}", f"{row[HOLM]:.2g}"])
+        header = ["Question", "Candidate", "Baseline", "Measure", "Mean", "Difference", "Interval", "p", HOLM]
+        return text_frame(header, rows)
+
+    @property
+    def caption(self) -> str:
+        """How to read the table."""
+        n = int(np.count_nonzero(self.queries.query_weight > 0))
+        return (
+            f"Means and differences times 100, over {counted(n, 'query', 'queries')} held out; {LEGEND} than the "
+            f"baseline (paired t-test, p < {LEVEL:g} after Holm's correction over the table)."
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}"]
+        return "\n".join([*lines, "", self.table.to_string(index=False), "", self.caption, *self.notes])
+
+    def _repr_html_(self) -> str:
+        title = html.escape(f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}")
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.caption, *self.notes))
+        return f"<b>{title}</b>\n{html_table(self.table)}\n{notes}"
+
+    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the model as `lambdaboost.save` does, with the comparison; `about` has further entries."""
+        # JSON has no infinite ends of intervals, nor NaN.
+        table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
+        records = table.where(table.notna(), None).to_dict("records")
+        save(self.model, path, about={"tuning": {"comparison": records}, **(about or {})})
+
+
+def tune(
+    X: Any,
+    y: Any = None,
+    *,
+    valid: Any = None,
+    query: str = QUERY,
+    sources: Any = None,
+    position: str | None = None,
+    group: Any = None,
+    qid: Any = None,
+    sample_weight: Any = None,
+    measure: Measure | str | Iterable[Measure | str] = "ndcg@10",
+    tolerance: float | None = None,
+    engine: Literal["lightgbm", "xgboost"] | None = None,
+    settings: int = len(PORTFOLIO),
+    minutes: float | None = None,
+    folds: int = 5,
+    rounds: int = 500,
+    early_stopping_rounds: int = 50,
+    workers: int | None = None,
+    seed: int = 0,
+) -> Tuned:
+    """Find trees, an objective and a number of rounds for your data, and compare what each contributes.
+
+    A table and its grades go in as ``LambdaRanker(query=…, sources=…).fit(X, y)`` takes them. The choice is fitted on
+    all of them again, exactly as
+
+        LambdaRanker(objective=tuned.objective, n_estimators=tuned.rounds, query=…, sources=…, **tuned.params).fit(X, y)
+
+    does, which gives the same model. How long the search will take is estimated and printed to stderr before it starts.
+
+    Parameters
+    ----------
+    X, y : table or array, and array of shape (n_rows,)
+        The features and grades; or a Collection, which has its own grades, sources, positions and weights.
+    valid : (X, y) or (X, y, sample_weight) or Collection, optional
+        Queries to measure on in place of cross-validation, such as those of a later time: a table with the columns of
+        X. They are never trained on.
+    query, sources, position : str, list or dict, str
+        Columns of X, as of `LambdaRanker`.
+    group, qid, sample_weight : arrays, optional
+        As of ``LambdaRanker.fit``.
+    measure : Measure, str or iterable of them
+        The first decides; with several, every comparison has a row for each.
+    tolerance : float, optional
+        With two measures: how much of the first may be lost, in its units, such as 0.005, for more of the second. The
+        models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`.
+    engine : "lightgbm" or "xgboost", optional
+        The engine; by default LightGBM, with XGBoost on two settings of trees where both are installed.
+    settings : int
+        How many settings of trees are tried, of at most 12.
+    minutes : float, optional
+        The time after which no further training starts.
+    folds : int
+        Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
+    rounds, early_stopping_rounds : int
+        The largest number of rounds, and how many rounds without improvement end a fold. The final model has more
+        rounds than the folds, in proportion to its documents.
+    workers : int, optional
+        Number of processes, each of which trains one fold of a setting; by default one per processor, fewer for small
+        data. The result does not depend on it.
+    seed : int
+        Seed of the folds, of the engines, and of the order of the documents in the folds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is trained, for invalid arguments; after it, if no setting could be trained.
+    KeyboardInterrupt
+        At Ctrl-C before the first setting is complete. Later, Ctrl-C ends the search, and the choice is made among
+        those that are complete.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import web_search_log
+    >>> X, q = web_search_log(40, documents=20, seed=2)
+    >>> few = {"settings": 2, "folds": 2, "rounds": 10, "workers": 1}
+    >>> tuned = tune(X, q.relevance, group=q.sizes, engine="lightgbm", **few)
+    >>> tuned.comparison["question"].unique().tolist()
+    ['default', 'objective', 'trees', 'choice']
+
+    """
+    # Read and check all arguments, before anything is trained.
+    measures = parse_all(measure)
+    for name, value, least in (
+        ("folds", folds, 2),
+        ("rounds", rounds, 1),
+        ("early_stopping_rounds", early_stopping_rounds, 1),
+    ):
+        check_whole(name, value, least)
+    check_whole("seed", seed, 0)
+    check_whole("settings", settings, 1)
+    check_whole("workers", 1 if workers is None else workers)
+    if minutes is not None:
+        check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")
+    if tolerance is not None:
+        check_number("tolerance", tolerance, above=0, below=1, remedy="give such as 0.005")
+        if len(measures) != 2:
+            raise ValueError(
+                f"tolerance takes two measures, one to keep and one to raise, and measure has {len(measures)}: give "
+                "such as measure=['ndcg@10', 'cndcg@10']"
+            )
+    if engine is not None and engine not in ENGINES:
+        raise ValueError(
+            f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
+        )
+    main = first_installed() if engine is None else engine
+    package(main)
+    arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
+    columns = columns_in(X, Columns(query, sources=sources or (), position=position))
+    train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
+    for measured in measures:
+        check_measure(measured, "X" if valid is None else "valid", data.take(fold >= 0))
+    warn_of_leaks(train.features, train.queries, train.feature_names)
+
+    # What there is to do, and how long it will take.
+    further = [name for name in train.queries.labels if name != RELEVANCE]
+    loss = YetiLoss(metric_of(measures[0]))
+    trees = range(min(settings, len(PORTFOLIO)))
+    others = [name for name in ENGINES if engine is None and name != main and find_spec(name)]
+    planned = [Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)]
+    planned += [Setting("trees" if at else "objective", loss, main, at) for at in trees]
+    planned += [Setting("engine", loss, other, at) for other in others for at in SHARED if at in trees]
+    n = len(planned) + len(objectives_on(0, main, measures, further))
+    worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
+    processes = min(workers or worth, n * (int(fold.max()) + 1), joblib.cpu_count())
+    search = Search(
+        data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed
+    )
+    announce(search, planned[0], n)
+
+    # The trees first, then objectives on the best of them.
+    results: list[Result] = []
+    failed: list[Failed] = []
+    begin, is_stopped = time.time(), False
+    end = np.inf if minutes is None else begin + 60 * minutes
+    try:
+        run(search, planned, begin + SHARE_OF_TREES * (end - begin), results, failed)
+        if searched := on_trees(results, main, loss):
+            best = max(searched, key=lambda one: one.found.means[measures[0]])
+            planned += (on_best := objectives_on(best.setting.trees, main, measures, further))
+            run(search, on_best, end, results, failed)
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        is_stopped = True
+        print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
+    if not results:
+        reasons = [f"no setting can be trained; {one.setting.name}: {one.error}" for one in failed]
+        raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
+
+    # Choose and compare.
+    members = [choose(results, planned[:2], measures[0])]
+    chosen, curve, weights = members[0], None, None
+    notes = notes_on(results, failed, planned)
+    if tolerance is not None:
+        first, second = single_models(results, measures)
+        curve = trade_off(first.found.scores, second.found.scores, first.found.queries, measures)
+        point = curve.choose(tolerance=tolerance)
+        notes.append(point.sentence)
+        members, chosen = [first], first
+        if point.weight > 0:
+            members, weights, chosen = [first, second], point.weights, blend(first, second, point.weights)
+    comparison = compare_results(results, failed, chosen, on_trees(results, main, loss), measures)
+
+    # Train the choice again on all queries of X; more documents need more rounds.
+    scale = folds / (folds - 1) if valid is None else 1.0
+    fitted = []
+    for one in members:
+        n_rounds = max(1, round(one.found.rounds * scale))
+        ranker = ranker_of(one.setting, n_rounds, columns, seed)
+        if isinstance(X, Collection):
+            fit_collection(ranker, X, columns)
+        else:
+            ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
+        fitted.append(ranker)
+    model = fitted[0] if weights is None else merge(fitted, weights=weights)
+    setting = members[0].setting
+    return Tuned(
+        comparison,
+        comparison[comparison["question"] == "choice"].iloc[0],
+        model,
+        setting.objective,
+        params_in(setting, seed),
+        fitted[0].n_estimators,
+        {one.setting.name: one.found.scores for one in results},
+        results[0].found.queries,
+        tuple(notes),
+        curve,
+        weights,
+        is_stopped,
+    )
+
+
+def fit_collection(ranker: Any, data: Collection, columns: Columns) -> None:
+    """Fit a ranker on a Collection: as a table if it has names, further labels or positions, else as an array."""
+    q = data.queries
+    weight = None if q.weight is None else q.query_weight
+    grades = q.labels[RELEVANCE]
+    if data.feature_names or columns.sources or columns.position:
+        ranker.fit(table_of(data, columns), grades, sample_weight=weight)
+    else:
+        ranker.fit(data.features, grades, group=q.sizes, sample_weight=weight)
+
+
+# The search.
+
+
+class Search(NamedTuple):
+    """What all trainings of a search share."""
+
+    data: Collection  # the documents of each query in random order
+    fold: NDArray[np.int64]  # of each query; negative where it is never held out
+    measures: tuple[Measure, ...]
+    columns: Columns
+    rounds: int
+    early_stopping_rounds: int
+    processes: int
+    seed: int
+
+
+def split(
+    train: Collection, valid: Any, columns: Columns, folds: int, seed: int, is_weighted: bool
+) -> tuple[Collection, NDArray[np.int64]]:
+    """All queries, and the fold of each; with validation data these are fold 0, and the others are never held out."""
+    if valid is None:
+        return train, fold_of_query(train, folds, seed)
+    if isinstance(valid, Collection):
+        valid = (valid,)
+    if not isinstance(valid, tuple | list) or not 1 <= len(valid) <= 3:
+        raise TypeError("valid is no pair: give (X, y), or (X, y, sample_weight), or a Collection")
+    X, y, weight = (*valid, None, None)[:3]
+    if is_weighted and weight is None:
+        raise ValueError(
+            "sample_weight weights X, and valid has no weights: give valid=(X, y, sample_weight), so that its queries "
+            "are measured as they should count"
+        )
+    encoder = Encoder(columns, train.feature_names or (), train.categories)
+    part = read(X, y, encoder, name="valid", weight=weight)
+    try:
+        data = Collection.concat([train, part], keep_ids=False)
+    except ValueError as error:
+        raise ValueError(str(error).replace("part 0", "X").replace("part 1", "valid")) from None
+    (both,) = find_shared(train, part)
+    if both is not None:
+        ids, at = part.queries.ids, int(both.argmax())
+        n = counted(int(np.count_nonzero(both)), "query", "queries")
+        raise ValueError(
+            f"valid shares {n} with X, the first is query {at if ids is None else plain(ids[at])}: the choice would be "
+            "made on training data; remove them from one part"
+        )
+    return data, np.repeat([-1, 0], [train.queries.n_queries, part.queries.n_queries])
+
+
+def metric_of(measure: Measure) -> Any:
+    """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
+    if isinstance(measure, NDCG | CNDCG):
+        return replace(measure, k=None, empty=0.0)
+    return NDCG()
+
+
+def objectives_on(
+    trees: int, engine: str, measures: Sequence[Measure], further: Sequence[str]
+) -> list[Setting]:
+    """The objectives to compare on a setting of trees: the engine's own, lambdaboost's, and those of further labels."""
+    metric = metric_of(measures[0])
+    first = YetiLoss(metric)
+    own = [
+        name
+        for name in ENGINES[engine].NATIVE_OBJECTIVES
+        if name != "rank:map" and (trees or name != "lambdarank")
+    ]
+    if engine == "xgboost" and not trees:
+        own.remove("rank:ndcg")  # the engine's default, which is there
+    found = [Setting("objective", one, engine, trees) for one in (*own, LambdaRank(metric))]
+    for measure in measures:
+        if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):
+            found.append(Setting("objective", LambdaRank(replace(measure, empty=0.0)), engine, trees))
+    for source in further:
+        # The second label alone, both in one training, one summed grade.
+        metric = CNDCG(source=source)
+        for measure in measures[1:]:
+            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
+                metric = metric_of(measure)
+        alone = YetiLoss(metric)
+        both = Scorecard((first, alone), (0.7, 0.3))
+        found += [
+            Setting("label", first, engine, trees, added=source, is_baseline=True),
+            Setting("label", alone, engine, trees, is_baseline=True),
+            Setting("label", both, engine, trees),
+            Setting("label", graded(source=source, metric=NDCG()), engine, trees),
+        ]
+    return found
+
+
+def params_in(setting: Setting, seed: int) -> dict[str, Any]:
+    """The parameters of a setting's ranker."""
+    quiet = {"verbose": -1} if setting.engine == "lightgbm" else {}
+    return {"random_state": seed, **quiet, **params_of(setting.engine, PORTFOLIO[setting.trees])}
+
+
+def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any:
+    """The ranker of a setting."""
+    return import_module(f"lambdaboost.{setting.engine}").LambdaRanker(
+        objective=setting.objective,
+        n_estimators=rounds,
+        query=columns.query,
+        sources=columns.sources or None,
+        position=columns.position,
+        **params_in(setting, seed),
+    )
+
+
+def announce(search: Search, setting: Setting, n: int) -> None:
+    """Say on stderr how many settings there are, and about how long they take, by a few rounds of the first fold."""
+    ranker = ranker_of(setting, PROBE, search.columns, search.seed).set_params(n_jobs=1)
+    begin = time.time()
+    train_fold(ranker, search.columns, search.data, search.fold == 0, search.measures[0], None)
+    folds = int(search.fold.max()) + 1
+    seconds = (time.time() - begin) / PROBE * min(USUAL, search.rounds) * folds * n / search.processes
+    how_long = "less than a minute" if seconds < 60 else f"about {counted(round(seconds / 60), 'minute')}"
+    processes = counted(search.processes, "process", "processes")
+    print(f"tune: {n} settings in {counted(folds, 'fold')}, {processes}: {how_long}", file=sys.stderr)
+
+
+def run(
+    search: Search, settings: Sequence[Setting], until: float, results: list[Result], failed: list[Failed]
+) -> None:
+    """Cross-validate settings and append each to one of the lists; those with a fold not begun by `until` to none."""
+    folds = int(search.fold.max()) + 1
+    tasks = []
+    for setting in settings:
+        # One thread for each training: the processors go to different trainings.
+        ranker = ranker_of(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
+        for number in range(folds):
+            held_out, measure = search.fold == number, search.measures[0]
+            given = ranker, search.columns, search.data, held_out, measure, search.early_stopping_rounds
+            tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
+    trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
+    for setting in settings:
+        of_setting: list[TrainedFold] = [
+            one for one in (next(trained) for _ in range(folds)) if one is not None
+        ]
+        if errors := [one.error for one in of_setting if one.error is not None]:
+            text = f"{type(errors[0]).__name__}: {errors[0]}"
+            failed.append(Failed(setting, " ".join(text.split())))
+        elif len(of_setting) == folds:
+            shared = search.columns, search.data, search.fold, search.measures, search.early_stopping_rounds
+            found = measure_folds(of_setting, *shared)
+            if np.isnan(list(found.means.values())).any():
+                failed.append(
+                    Failed(setting, "a measure is undefined on every query, as of a constant model")
+                )
+            else:
+                results.append(Result(setting, found))
+
+
+# The choice.
+
+
+def on_trees(results: Iterable[Result], engine: str, objective: Any) -> list[Result]:
+    """The settings of the search of trees: those of one objective on one engine."""
+    return [
+        one
+        for one in results
+        if (one.setting.engine, one.setting.objective, one.setting.added) == (engine, objective, None)
+    ]
+
+
+def choose(results: Sequence[Result], simple: Sequence[Setting], measure: Measure) -> Result:
+    """The first of the `simple` settings that is within one standard error of the highest mean, else the highest mean.
+
+    A setting that leaves the measure undefined on a query on which
+    another defines it is not chosen, if there is any that does not.
+    """
+    eligible = [one for one in results if not one.setting.is_baseline]
+    defined = np.sum([~np.isnan(one.found.values[measure]) for one in eligible], axis=1)
+    eligible = [one for one, n in zip(eligible, defined, strict=True) if n == defined.max()]
+    best = max(eligible, key=lambda one: one.found.means[measure])
+    for setting in simple:
+        for one in eligible:
+            if one.setting == setting:
+                mean, error, _ = weighted_mean(*differences(best, one, measure))
+                if mean <= error:
+                    return one
+    return best
+
+
+def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
+    """The models of each label alone, on the same trees."""
+    for second in results:
+        setting = second.setting
+        is_single = setting.question == "label" and setting.added is None and setting.is_baseline
+        if is_single and set(setting.objective.sources) == set(measures[1].sources):
+            same = [one for one in results if one.setting[2:] == setting._replace(is_baseline=False)[2:]]
+            return next(one for one in same if one.setting.question in ("objective", "trees")), second
+    raise ValueError(
+        f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
+        "column in sources=, and give more minutes"
+    )
+
+
+def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
+    """Two settings whose scores are added with weights."""
+    found = first.found
+    scores = weights[0] * first.found.scores + weights[1] * second.found.scores
+    values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
+    objective = " + ".join(
+        f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
+    )
+    setting = first.setting._replace(question="label", objective=objective, is_baseline=True)
+    return Result(setting, replace(found, scores=scores, values=values, seconds=0.0))
+
+
+# The table.
+
+
+def differences(one: Result, other: Result, measure: Measure) -> tuple[Floats, Floats]:
+    """The differences of one setting from another by query, and the weights of the queries."""
+    return paired(one.found.values[measure], other.found.values[measure], one.found.queries.query_weight)
+
+
+def compare_results(
+    results: Sequence[Result],
+    failed: Sequence[Failed],
+    chosen: Result,
+    searched: Sequence[Result],
+    measures: Sequence[Measure],
+) -> Any:
+    """All comparisons, as `Tuned.comparison` describes them; `searched` are the settings of the search of trees."""
+    import pandas as pd
+
+    default = next((one for one in results if one.setting.question == "default"), None)
+    best = max(searched, key=lambda one: one.found.means[measures[0]], default=None)
+    of_trees = {one.setting.trees: one for one in searched}
+
+    # Each setting against one that differs from it in one thing, and of how many settings one of both was the best.
+    pairs: list[tuple[str, Result, Result | None, int]] = []
+    for one in results:
+        question = one.setting.question
+        if question == "default":
+            pairs.append((question, one, None, 1))
+        elif one is of_trees.get(0):  # the recommended objective on the engine's own trees
+            pairs.append((question, one, default, 1))
+        elif question == "trees":
+            pairs.append((question, one, of_trees.get(0), 1))
+        elif question == "engine":
+            pairs.append((question, one, of_trees.get(one.setting.trees), 1))
+        else:
+            pairs.append((question, one, best, len(searched)))
+            if one.setting.is_baseline and one.setting.added is None and best is not None:
+                # The second label's model with an equal say, at no further training.
+                spread = [float(np.std(each.found.scores)) for each in (best, one)]
+                if min(spread) > 0:
+                    both = blend(best, one, [1 / of for of in spread])
+                    pairs.append((question, both, best, len(searched)))
+    eligible = sum(not one.setting.is_baseline for one in results)
+    pairs.append(("choice", chosen, None if chosen is default else default, eligible))
+
+    # Tests, and one correction for all comparisons that the table could have held.
+    rows: list[dict[str, Any]] = []
+    tests: list[dict[str, Any]] = []
+    comparisons = 0
+    for question, one, other, k in pairs:
+        for measure in measures:
+            row: dict[str, Any] = {
+                "question": question,
+                "candidate": one.setting.name,
+                "baseline": "",
+                "measure": repr(measure),
+            }
+            row |= {
+                "mean": one.found.means[measure],
+                "rounds": one.found.rounds,
+                "seconds": one.found.seconds,
+            }
+            rows.append(row)
+            if other is not None:
+                x, weight = differences(one, other, measure)
+                low, high = interval(x, weight, LEVEL / k)
+                row |= {"baseline": other.setting.name, "difference": weighted_mean(x, weight).mean}
+                row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
+                tests.append(row)
+                comparisons += k
+    unseen = np.ones(comparisons - len(tests))
+    for row, p in zip(tests, holm([*(row["p"] for row in tests), *unseen]), strict=False):
+        row |= {HOLM: float(p), "mark": mark(row["difference"], float(p))}
+    rows += [
+        {"question": one.setting.question, "candidate": one.setting.name, "error": one.error}
+        for one in failed
+    ]
+    texts = {"baseline": "", "measure": "", "mark": "", "error": ""}  # where a row has none
+    return pd.DataFrame([texts | row for row in rows], columns=COLUMNS)
+
+
+def notes_on(results: Sequence[Result], failed: Sequence[Failed], planned: Sequence[Setting]) -> list[str]:
+    """What the table does not show: rounds at the limit, settings that were not reached."""
+    notes = []
+    if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
+        notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")
+    reached = [*(one.setting for one in results), *(one.setting for one in failed)]
+    if missing := [one.name for one in planned if one not in reached]:
+        notes.append(f"Not complete: {'; '.join(missing)}.")
+    return notes

@@ -193,3 +193,10 @@ def test_xgboosts_training_functions_hold_what_is_read_of_them(train):
 
     train(params, xgb.DMatrix(X, Y), 1, obj=objective, custom_metric=metric)
     assert seen[0] == (0.5, [metric]), "mend params_of"
+
+
+def test_a_linear_model_that_would_stop_early_is_refused_before_the_training():
+    data, rounds = xgboost.dataset(X, Q), []
+    with pytest.raises(ValueError, match="^early_stopping: XGBoost cannot cut a linear model back"):
+        xgboost.train(RankNet(), {"booster": "gblinear"}, 9, data, data, NDCG(3), 2, rounds.append)
+    assert rounds == []

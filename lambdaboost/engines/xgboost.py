@@ -247,6 +247,11 @@ def train(
 
     The measure is evaluated on the data `valid`, if there are any.
     """
+    if early_stopping is not None and params.get("booster") == "gblinear":
+        raise ValueError(
+            "early_stopping: XGBoost cannot cut a linear model back to its best round: leave early stopping out, or "
+            "give booster='gbtree'"
+        )
     xgb = package(NAME)
 
     class EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]

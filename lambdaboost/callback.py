@@ -4,7 +4,7 @@ Neither engine passes its booster, but both call from methods of `Booster`, so i
 
     Booster.update ──> Objective.__call__, which is call_objective
                            ├─ known_data: the Queries of the data set, made once, and what is bound to them
-                           ├─ round_of: the booster's own count of iterations
+                           ├─ round: the booster's own count of iterations
                            ├─ Bound.gradient: λ and μ of the round
                            └─ traps, before the first step of this objective on these queries
 """
@@ -24,22 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import in_use, using
+from lambdaboost.attaching import WITHOUT_SLICES, known_arrays, known_data
 from lambdaboost.datasets import Columns, Queries
-from lambdaboost.engine_data import (
-    WITHOUT_SLICES,
-    is_lightgbm,
-    is_xgboost,
-    known_arrays,
-    known_data,
-    queries_of,
+from lambdaboost.engines import ENGINES, engine_of, engine_of_data
+from lambdaboost.traps import (
+    Case,
+    refuse_traps,
+    warn_of_cut_queries,
+    warn_of_sorted_rows,
+    warn_of_traps,
 )
-from lambdaboost.engines import engine_of, lightgbm, xgboost
-from lambdaboost.traps import Case, refuse_traps, warn_of_cut_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
-BOOSTER_METHODS = (lightgbm.BOOSTER_METHOD, xgboost.BOOSTER_METHOD)
-# XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
-MAXIMISED = ("ndcg", "map", "pre", "auc")
+# The methods by which the boosters of each engine are known.
+BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
@@ -64,7 +62,7 @@ def call_objective(
         scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
     booster = calling_booster("update")
     if booster is None:
-        return _bind(objective, data, known.queries).gradient(scores)
+        return _bind(objective, data, known.queries, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
     token = in_use.set(state.threads)
     try:
@@ -74,7 +72,7 @@ def call_objective(
             if known_objective is objective or known_objective == objective:
                 derivatives: Gradient = bound.gradient(scores, iteration)
                 return derivatives
-        bound = _bind(objective, data, known.queries)
+        bound = _bind(objective, data, known.queries, scores)
         derivatives = bound.gradient(scores, iteration)
         _look_for_traps(state, booster, objective, data, known.queries, iteration, derivatives)
         known.bound.setdefault(state, []).append((objective, bound))
@@ -83,9 +81,13 @@ def call_objective(
         in_use.reset(token)
 
 
-def _bind(objective: Any, data: Any, q: Queries) -> Any:
+def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
-    check_sources(objective, q, remedy=attaching(data))
+    if np.ndim(scores) == 2:
+        raise ValueError(
+            f"num_class: the scores have shape {np.shape(scores)}, but a document has one: leave it out"
+        )
+    check_sources(objective, q, remedy=remedy_of(data))
     objective.refuse_on_engines()
     return objective.on(q)
 
@@ -104,12 +106,12 @@ def _look_for_traps(
     engine: Any = engine_of(booster)
     case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
     refuse_traps(case)
-    # Once, though weights may change in every round.
+    if not state.objectives:
+        engine.after_first_scores(booster)
+    # Once for each objective, though weights may change in every round.
     if objective not in state.objectives:
         warn_of_traps(case)
-    if not state.objectives and engine is lightgbm:
-        lightgbm.restart_dart(booster)
-    state.objectives.append(objective)
+        state.objectives.append(objective)
 
 
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
@@ -123,29 +125,20 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
-            check_sources(measure, q, remedy=attaching(None))
+            check_sources(measure, q, remedy=remedy_of(None))
             return unique_name(booster, measure.name), measure.mean(y_pred, q), True
-        if is_lightgbm(queries) or is_xgboost(queries):
-            q = queries_of(queries)
-            check_sources(measure, q, remedy=attaching(queries))
-            value = measure.mean(scores, q)
-            if is_xgboost(queries):
-                return unique_name(booster, xgboost_name(measure)), value
-            return unique_name(booster, measure.name), value, True
+        engine = engine_of_data(queries)
+        if engine is not None:
+            q = known_data(queries).queries
+            check_sources(measure, q, remedy=remedy_of(queries))
+            if booster is not None:
+                booster_state(booster).look_at(measure, q)
+            name, *value = engine.metric_result(measure.name, measure.mean(scores, q))
+            return unique_name(booster, name), *value
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
     )
-
-
-def xgboost_name(measure: Any) -> str:
-    """The name of a measure in XGBoost's results, which its early stopping maximises.
-
-    >>> from lambdaboost import ERR, NDCG
-    >>> xgboost_name(NDCG(k=3)), xgboost_name(ERR(k=10))
-    ('ndcg@3', 'pre-err@10')
-    """
-    return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
 
 
 def unique_name(booster: Any, name: str) -> str:
@@ -179,13 +172,15 @@ def reads_positions(reader: Any) -> bool:
     return bool(getattr(reader, "reads_positions", False))
 
 
-def attaching(data: Any) -> str:
+def remedy_of(data: Any) -> str:
     """The remedy for a lost source of a data set; None for the arrays of LGBMRanker."""
     if data is None:
         return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
     remedy = "give it by {attach}, also on validation sets"
-    sliced = f"; a slice of a DMatrix, as in xgboost.cv, loses it: {WITHOUT_SLICES}"
-    return remedy if is_lightgbm(data) else remedy + sliced
+    engine: Any = engine_of_data(data)
+    if engine.sliced_from() is not None:
+        remedy += f"; a slice of a DMatrix, as in xgboost.cv, loses it: {WITHOUT_SLICES}"
+    return remedy
 
 
 def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
@@ -227,7 +222,7 @@ class BoosterState:
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
         engine: Any = engine_of(booster)
-        self.round_of = engine.round_of
+        self.round_of = engine.round_counter(booster)
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
@@ -235,6 +230,15 @@ class BoosterState:
         # Those that were set outside of the training, where its parameters set none.
         self.threads = given if given > 0 else in_use.get()
         self.objectives: list[Any] = []  # of which traps were warned
+        self.measures: list[tuple[Any, weakref.ref[Queries]]] = []  # of which rows in order were warned
+
+    def look_at(self, measure: Any, q: Queries) -> None:
+        """Warn once of a data set whose rows stand in the order of what a measure reads."""
+        for known, queries in self.measures:
+            if queries() is q and known == measure:
+                return
+        self.measures.append((measure, weakref.ref(q)))
+        warn_of_sorted_rows(measure, q)
 
     @cached_property
     def own_metrics(self) -> Sequence[str]:

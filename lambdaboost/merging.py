@@ -109,7 +109,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     merged = copy.copy(models[0])
     merged._Booster = booster
     objectives = tuple(model.objective_ for model in models)
-    merged._remember_fit(Merged(objectives, tuple(factors)), fitted[0])
+    merged._remember_fit(Merged(objectives, tuple(factors), stock.n_rounds(booster)), fitted[0])
     for name, value in (("_best_iteration", -1), ("_best_score", {}), ("_evals_result", {})):
         if hasattr(merged, name):
             setattr(merged, name, value)
@@ -127,14 +127,17 @@ class Merged:
         The objectives of the models.
     weights : tuple of float
         Their weights.
+    rounds : int
+        The rounds of all of them together, whose trees are what serving the model costs.
 
     """
 
     objectives: tuple[Any, ...]
     weights: tuple[float, ...]
+    rounds: int
 
     def __repr__(self) -> str:
-        return f"merge([{', '.join(map(repr, self.objectives))}], weights={list(self.weights)})"
+        return f"merge([{', '.join(map(repr, self.objectives))}], weights={list(self.weights)})  # {self.rounds} rounds"
 
 
 def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]:

@@ -19,7 +19,6 @@ from lambdaboost.engines import lightgbm, xgboost
 from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
-SPARSE = 0.9  # the share of missing labels above which they are mentioned
 CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
@@ -139,12 +138,13 @@ def _draws_bags_by_query(case: Case) -> bool:
 
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
-    train_set = case.booster.train_set
-    parent = lightgbm.parent_of(train_set)
-    offsets = None if parent is None else parent.get_field("group")
+    fields = lightgbm.fields_of(case.booster.train_set)
+    if fields.parent is None:
+        return False
+    offsets = fields.parent.get_field("group")
     if offsets is None:
         return False
-    rows = np.asarray(train_set.used_indices)
+    rows = np.asarray(fields.rows)
     taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
     return bool(((taken > 0) & (taken != np.diff(offsets))).any())
 
@@ -256,10 +256,10 @@ def sorted_sources(sources: Iterable[str], q: Queries) -> Found:
             return
 
 
-def warn_of_sorted_rows(measure: Any, q: Queries, where: str) -> None:
+def warn_of_sorted_rows(measure: Any, q: Queries) -> None:
     """Warn of a validation set in the order of a source that the measure reads."""
     for found in sorted_sources(measure.sources, q):
-        warn(SORTED_VALIDATION.format(measure=measure, where=where, **found))
+        warn(SORTED_VALIDATION.format(measure=measure, **found))
 
 
 def _without_pair(case: Case) -> Found:
@@ -267,14 +267,6 @@ def _without_pair(case: Case) -> Found:
     if not case.on_cluster:
         for found in case.objective.without_pair(case.q):
             yield found._asdict()
-
-
-def _mostly_missing(case: Case) -> Found:
-    if case.on_cluster or any(_without_pair(case)):
-        return
-    for name in case.objective.sources:
-        if np.count_nonzero(np.isnan(case.q.labels[name])) > SPARSE * case.q.n_documents:
-            yield {"name": name}
 
 
 def _nested(case: Case) -> Found:
@@ -311,9 +303,9 @@ def _unread_positions(case: Case) -> bool:
 
 
 SORTED_VALIDATION = (
-    "row order: the rows of all {mixed} queries of {where} with more than one label are sorted by descending {name}. "
-    "Few trees leave many scores tied, and the order of rows then decides {measure!r}, which is highest after a round "
-    "or two: early stopping ends there; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+    "row order: {measure!r} is evaluated on rows that are sorted by descending {name} in all {mixed} queries of more "
+    "than one label. Few trees leave many scores tied, and the order of rows then decides: it is highest after "
+    "a round or two, where early stopping ends; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
 )
 NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
 
@@ -335,11 +327,6 @@ SHARED = (
         "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
     ),
     Trap("labels without a pair", WARNED, NO_PAIR, _without_pair),
-    Trap(
-        "labels that are mostly missing", WARNED,
-        "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
-        "missing label means 0, such as no click, give 0", _mostly_missing,
-    ),
     Trap(
         "one label contains the other", WARNED,
         "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.callback import RENAMED, columns_of, xgboost_name
+from lambdaboost.callback import RENAMED, columns_of
 from lambdaboost.datasets import Encoder
 from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
@@ -211,7 +211,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         """The user's callbacks, and early stopping by the first metric, unless it names another."""
         name = metrics[0]
         if not isinstance(name, str):
-            name = xgboost_name(name) if isinstance(name, Measure) else name.__name__
+            name = engine.metric_result(name.name, 0.0)[0] if isinstance(name, Measure) else name.__name__
         if name in metrics[1:]:
             name += RENAMED
         found = list(self.callbacks or [])

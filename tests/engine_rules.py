@@ -7,6 +7,7 @@ sigmoid, float64 pairs cast to float32, a hessian twice the derivative. In both,
 """
 
 import math
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -47,14 +48,14 @@ class XGBoostRule(Objective, registered=False):
         grad, hess = by_queries(of_xgboost, scores.astype(np.float32), q, self, self.norm, self.score_norm)
         return -grad, hess
 
-    def gradient(self, scores, q, iteration=0):
+    def on(self, q):
         """Query weights scaled to a mean of 1, as XGBoost counts them."""
-        lam, mu = self.lambdas(np.asarray(scores), q, iteration)
-        if q.weight is None:
-            return -lam, mu
+        bound = super().on(q)
         total = q.query_weight.sum()
-        weight = np.repeat(q.query_weight * (q.n_queries / total) if total > 0 else q.query_weight, q.sizes)
-        return -lam * weight.astype(np.float32), mu * weight.astype(np.float32)
+        if q.weight is None or not total > 0:
+            return bound
+        weight = np.repeat(q.query_weight * (q.n_queries / total), q.sizes)
+        return replace(bound, weight=weight.astype(np.float32))
 
 
 def by_queries(rule, scores, q, objective, *options):

@@ -19,8 +19,8 @@ from lambdaboost import (
     iteration_dependent,
     query_folds,
 )
+from lambdaboost.attaching import ATTRIBUTE, queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engine_data import attached_to, queries_of
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
 X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)
@@ -277,7 +277,7 @@ def test_wrong_lengths_and_values_are_named(kind, tmp_path):
         data = made(kind, tmp_path)
         with pytest.raises(error, match=words):
             attach(data, **sources)
-        assert attached_to(data).sources == {}
+        assert not getattr(data, ATTRIBUTE).sources
 
 
 def test_only_data_sets_take_sources():
@@ -368,3 +368,44 @@ def test_data_sets_without_groups_or_labels():
         queries_of(xgb.DMatrix(X, qid=QID))
     data = attach(xgb.DMatrix(X, qid=QID), relevance=Q.relevance)
     np.testing.assert_array_equal(queries_of(data).relevance, Q.relevance)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_a_label_that_changes_beside_attached_grades_is_refused(engine):
+    """The attached grades would be trained on and measured, and the new label by nothing."""
+    other = np.roll(Q.relevance, 1)
+
+    def train(data, **more):
+        if engine == "lightgbm":
+            params = {"objective": LambdaRank(), "metric": "None", "verbose": -1, "num_threads": 1}
+            return lgb.train(params, data, 2).predict(X)
+        params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1}
+        return xgb.train(params, data, 2, obj=LambdaRank()).predict(xgb.DMatrix(X))
+
+    def made(label):
+        if engine == "lightgbm":
+            return lgb.Dataset(X, label, group=Q.sizes, free_raw_data=False)
+        return xgb.DMatrix(X, label, group=Q.sizes)
+
+    for trained_before in (False, True):
+        data = attach(made(Q.relevance), relevance=Q.relevance)
+        if trained_before:
+            train(data)
+        data.set_label(other)
+        with pytest.raises(
+            ValueError, match=r"^the label of the .* has changed since attach\(data, relevance=…\)"
+        ):
+            train(data)
+        attach(data, relevance=other)
+        np.testing.assert_array_equal(train(data), train(made(other)))
+
+
+def test_a_saved_data_set_of_lightgbm_loses_what_is_attached(tmp_path):
+    """Missing grades are 0 in it, as in LightGBM's own label."""
+    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    attach(lgb.Dataset(X, grades, group=Q.sizes), relevance=grades).save_binary(tmp_path / "data.bin")
+    data = lgb.Dataset(tmp_path / "data.bin").construct()
+    np.testing.assert_array_equal(queries_of(data).relevance, np.nan_to_num(grades))
+    np.testing.assert_array_equal(
+        queries_of(attach(data, relevance=grades)).relevance, grades.astype(np.float32)
+    )

@@ -75,7 +75,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
                 {
                     "engine": engine_of(booster),
                     "params_of": dict(member("params_of")(booster)),
-                    "round_of": member("round_of")(booster),
+                    "round": member("round_counter")(booster)(booster),
                     "threads_given": int(member("threads_given")(booster)),
                     "metrics_in_training": list(member("metrics_in_training")(booster)),
                 }
@@ -86,10 +86,18 @@ def test_every_member_on_a_training_and_its_booster(engine):
     measure = NDCG(3)
     params = {"max_depth": 2, **PARAMS[engine.NAME]}
     booster = member("train")(Looking(), params, 3, data, valid, measure, on_round=rounds.append)
-    fields = member("fields_of")(data)
+    for read in (member("fields_of"), member("fields_given")):
+        fields = read(data)
+        assert fields.offsets.tolist() == [0, 30, 60] and fields.parent is fields.rows is None
+    assert member("sliced_from")() is None and "has no groups" in member("NO_GROUPS")
+    name, value, *_ = member("metric_result")("err@3", 0.5)
+    assert name.endswith("err@3") and value == 0.5
+    assert member("after_first_scores")(lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y))) is None
+    assert hasattr(package.Booster, member("BOOSTER_METHOD"))
+    fields = engine.fields_of(data)
     assert fields.offsets.tolist() == [0, 30, 60] and fields.labels.tolist() == Y.tolist()
     assert set(fields.weight.tolist()) == {1.0, 2.0}
-    assert [one["round_of"] for one in seen] == [0, 1, 2] and len(rounds) == 3
+    assert [one["round"] for one in seen] == [0, 1, 2] and len(rounds) == 3
     assert all(one["engine"] is engine and one["threads_given"] == 1 for one in seen)
     assert all(one["metrics_in_training"] == [measure] and one["params_of"]["max_depth"] == 2 for one in seen)
     assert member("is_booster")(booster) and not engine.is_booster(data) and engine_of(booster) is engine
@@ -160,15 +168,15 @@ def test_a_subset_of_lightgbm_knows_its_rows():
     seen = []
 
     def objective(scores, data):
-        seen.append((data.used_indices, lightgbm.parent_of(data)))
+        seen.append((data.used_indices, lightgbm.fields_of(data).parent))
         return RankNet()(scores, data)
 
     data = lgb.Dataset(X, Y, group=SIZES)
     params = {"verbosity": -1, "min_data_in_leaf": 2, "objective": objective, "metric": "None"}
     lgb.cv(params, data, 1, folds=GroupKFold(2))
-    assert [parent is data for _, parent in seen] == [True, True], "mend parent_of"
-    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend parent_of"
-    assert lightgbm.parent_of(data) is None
+    assert [parent is data for _, parent in seen] == [True, True], "mend fields_of"
+    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend fields_of"
+    assert lightgbm.fields_of(data).parent is None
 
 
 @pytest.mark.parametrize("train", [xgb.train, xgb.cv])

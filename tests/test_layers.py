@@ -21,7 +21,7 @@ LAYERS = (
     {"datasets"},
     {"clicks"},
     {"engines"},
-    {"engine_data"},
+    {"attaching"},
     {"traps"},
     {"callback"},
     {"evaluation"},

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from naive_measures import instance
 
-from lambdaboost.callback import xgboost_name
 from lambdaboost.datasets import Queries
+from lambdaboost.engines import xgboost
 from lambdaboost.evaluation import CNDCG, MAP, MEASURES, MRR, NDCG, PairAccuracy, parse
 
 lgb = pytest.importorskip("lightgbm")
@@ -76,7 +76,7 @@ def test_map_at_k_is_the_engines_own(k, share):
 
 @pytest.mark.parametrize("cls", MEASURES.values(), ids=lambda cls: cls.__name__)
 def test_xgboost_maximises_every_name_and_can_split_it(cls):
-    name = xgboost_name(instance(cls, empty=float("nan")))
+    name = xgboost.metric_result(instance(cls, empty=float("nan")).name, 0.0)[0]
     assert name.startswith(("ndcg", "map", "pre", "auc")) and name != "mape"
     assert re.fullmatch(r"[a-z0-9_.@-]+", name)  # MLflow takes these, and @ as _at_
 
@@ -135,4 +135,4 @@ def test_names_of_different_measures_differ():
     assert all(re.fullmatch(r"[\w.@-]+", name) for name in names)
     plain = [one for one in measures if "gain" not in repr(one) or "linear" in repr(one)]
     for measure in [one for one in plain if one.empty != -1]:
-        assert parse(measure.name) == parse(xgboost_name(measure)) == measure
+        assert parse(measure.name) == parse(xgboost.metric_result(measure.name, 0.0)[0]) == measure

@@ -255,7 +255,12 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     # Where a file has fewer features, the two conventions cannot be told apart.
     write_letor(few, Collection(parts[1].features[:, :2], parts[1].queries))
     code, _, told = call(capsys, "predict", model, few)
-    assert code == 1 and "count features from 0" in told and "add 4:0 to a line" in told and "5:0 in the second" in told
+    assert (
+        code == 1
+        and "count features from 0" in told
+        and "add 4:0 to a line" in told
+        and "5:0 in the second" in told
+    )
 
 
 def test_one_high_index_makes_no_table_that_fills_memory(tmp_path):

@@ -28,8 +28,8 @@ from lambdaboost import (
     query_folds,
     traps,
 )
+from lambdaboost.attaching import queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engine_data import queries_of
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
 X, Q = LOG.features, LOG.queries
@@ -440,6 +440,31 @@ def test_row_order(train):
     assert caught(lambda: train(data=data(rows), objective=LambdaRank(), **more)) == []
 
 
+@BOTH
+def test_validation_rows_in_the_order_of_the_measure(train):
+    """Few trees leave ties, which the order of rows decides: early stopping ends after a round or two."""
+    rows = by_grade()
+    for order, said in ((rows, 1), (np.arange(len(X)), 0)):
+        data, valid = (stock(), stock(order)) if train is lightgbm else (matrix(), matrix(order))
+        more = {"valid_sets": [valid], "feval": NDCG(3)}
+        if train is xgboost:
+            more = {"evals": [(valid, "valid")], "custom_metric": NDCG(3), "verbose_eval": False}
+        messages = caught(
+            lambda data=data, more=more: train(data=data, rounds=3, objective=LambdaRank(), **more)
+        )
+        assert [
+            one.startswith("row order: NDCG(k=3) is evaluated on rows that are sorted") for one in messages
+        ] == [True] * said
+
+
+@BOTH
+def test_several_scores_a_document(train):
+    with pytest.raises(
+        ValueError, match=r"^num_class: the scores have shape \(\d+, 3\), but a document has one"
+    ):
+        train({"num_class": 3}, objective=LambdaRank())
+
+
 def test_folds_of_rows():
     """LightGBM's cv cuts queries under a custom objective."""
 
@@ -483,8 +508,9 @@ def test_the_page_has_every_row_with_its_level_and_promises_no_other():
     page, named = rows_of_the_page(), {trap.name for trap in ROWS}
     for trap in ROWS:
         assert any(row[1].startswith(trap.level) for row in page[trap.name]), trap.name
-    # Refused by the gradient; warned of by the row of native parameters.
-    elsewhere = {"NaN and infinite gradients", "lambdarank_position_bias_regularization"}
+    # Refused by the gradient; warned of by a measure, and by the row of native parameters.
+    elsewhere = {"NaN and infinite gradients", "num_class", "row order of validation sets"}
+    elsewhere |= {"lambdarank_position_bias_regularization"}
     for name in page.keys() - named - elsewhere:
         assert not any(ours.startswith(("refused", "warned")) for _, ours, _ in page[name]), name
 

@@ -26,6 +26,8 @@ class Fields(NamedTuple):
     offsets: NDArray[Any] | None  # where each query begins, and the end
     labels: NDArray[Any] | None
     weight: NDArray[Any] | None  # of rows or of queries
+    parent: Any = None  # the data set of which it has the rows `rows`, None for one that is no subset
+    rows: Any = None
 
 
 class Leaf(NamedTuple):
@@ -60,6 +62,7 @@ class Training(Protocol):
     NATIVE_OBJECTIVES: tuple[str, ...]  # the engine's own ranking objectives, the default first
     MIN_LEAF_SIZE: str  # the parameter with the smallest leaf, in documents or in hessians
     DEFAULTS: dict[str, float]  # of the parameters that limit the size of leaves
+    NO_GROUPS: str  # the error for a data set without queries
     # Parameters that only its own ranking objective reads: the value with which that does what lambdaboost does, None
     # without one, and what to give instead.
     ONLY_NATIVE: dict[str, tuple[bool | None, str]]
@@ -93,7 +96,13 @@ class Training(Protocol):
         """The number of rows of a data set; None if it is not read yet and nothing shows it."""
 
     def fields_of(self, data: Any) -> Fields:
-        """The offsets, labels and weights of a data set; an error that says how to give missing groups."""
+        """What a data set says of its rows; asked in every round."""
+
+    def fields_given(self, data: Any) -> Fields:
+        """The same of a data set that the engine has not read yet, as it was given."""
+
+    def sliced_from(self) -> Any:
+        """The data set whose slices train now and have lost what was attached; None elsewhere."""
 
     def dataset(
         self,
@@ -107,14 +116,16 @@ class Training(Protocol):
 
     # Boosters in training.
 
+    BOOSTER_METHOD: str  # a method of its boosters that those of no other engine have
+
     def is_booster(self, value: object) -> bool:
         """Whether an object is a booster of this engine."""
 
     def params_of(self, booster: Any) -> Mapping[str, Any]:
         """The parameters that the user gave, as far as the engine shows them."""
 
-    def round_of(self, booster: Any) -> int:
-        """The booster's own count of rounds, with those of the model that it continues."""
+    def round_counter(self, booster: Any) -> Callable[[Any], int]:
+        """The method with the booster's own count of rounds, with those of the model that it continues."""
 
     def threads_given(self, booster: Any) -> Any:
         """The number of threads that the user gave; None, or no number above 0, without one."""
@@ -124,6 +135,12 @@ class Training(Protocol):
 
     def metrics_in_training(self, booster: Any) -> Sequence[Any]:
         """The callables that the training of the booster evaluates."""
+
+    def after_first_scores(self, booster: Any) -> None:
+        """What a booster needs once, after the scores of its first round."""
+
+    def metric_result(self, name: str, value: float) -> tuple[Any, ...]:
+        """What the engine expects of a metric that is maximised: its name, its value, and what else."""
 
     def train(
         self,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lambdaboost._installed import package
 from lambdaboost._warn import variables_of
 from lambdaboost._words import quote
+from lambdaboost.datasets.arrays import grades_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines.base import OWN_FILE, Fields, Leaf, OnRound, Split, Trees, cannot_export
 from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
@@ -30,6 +31,7 @@ NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 SUFFIXES: tuple[str, ...] = (".txt",)
 ABSENT_IN_TEXT = 0.0  # as its own reader takes a feature that a line of text does not have
 UNNAMED = "Column_{}"
+NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 BOOSTER_METHOD = "rollback_one_iter"
@@ -137,11 +139,28 @@ def rows_in(data: Any) -> int | None:
 
 
 def fields_of(data: Any) -> Fields:
-    """The offsets, labels and weights of a data set."""
-    offsets = data.get_field("group")
-    if offsets is None or offsets.size == 0:
-        raise ValueError("the lightgbm.Dataset has no groups: give group=[documents of each query]")
-    return Fields(offsets, data.get_field("label"), data.get_field("weight"))
+    """What a constructed data set says of its rows."""
+    rows, field = data.used_indices, data.get_field
+    if rows is None:
+        return Fields(field("group"), field("label"), field("weight"))
+    return Fields(field("group"), field("label"), field("weight"), data.reference, rows)
+
+
+def fields_given(data: Any) -> Fields:
+    """The same before LightGBM has read the data set, without its weights."""
+    if is_constructed(data):
+        return fields_of(data)
+    offsets = labels = None
+    if data.group is not None:
+        offsets = np.concatenate([[0], np.cumsum(data.group)]).astype(np.int64)
+    if data.label is not None:
+        labels = grades_of(data.label)
+    parent = None if data.used_indices is None else data.reference
+    return Fields(offsets, labels, None, parent, data.used_indices)
+
+
+def sliced_from() -> None:
+    """LightGBM's subsets know their parents."""
 
 
 def dataset(
@@ -164,11 +183,6 @@ def is_constructed(data: Any) -> bool:
     return data._handle is not None
 
 
-def parent_of(data: Any) -> Any:
-    """The data set of which a subset has the rows ``used_indices``; None for one that is no subset."""
-    return None if data.used_indices is None else data.reference
-
-
 # Boosters in training.
 
 
@@ -182,9 +196,13 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
-def round_of(booster: Any) -> int:
-    """The booster's own count of rounds, with those of the model that it continues, without trees of no split."""
-    return int(booster.current_iteration())
+def round_counter(booster: Any) -> Callable[[Any], int]:
+    """The method with the booster's own count of rounds, with those of the model that it continues.
+
+    It leaves out rounds whose tree has no split.
+    """
+    counter: Callable[[Any], int] = type(booster).current_iteration
+    return counter
 
 
 def threads_given(booster: Any) -> Any:
@@ -211,7 +229,7 @@ def note_objective(booster: Any) -> None:
     setattr(booster, OBJECTIVE_NOTED, True)
 
 
-def restart_dart(booster: Any) -> None:
+def after_first_scores(booster: Any) -> None:
     """Let DART drop the same trees in every run, once the scores of its first round are computed.
 
     It does not initialise the variable that records whether trees were dropped in a round, so that the first round
@@ -219,6 +237,11 @@ def restart_dart(booster: Any) -> None:
     """
     if given(params_of(booster), "boosting") == "dart" and set(feature_infos(booster)) != {"none"}:
         booster.reset_parameter({"objective": "none"})
+
+
+def metric_result(name: str, value: float) -> tuple[str, float, bool]:
+    """What LightGBM expects of a metric that is maximised."""
+    return name, value, True
 
 
 def feature_infos(booster: Any) -> list[str]:

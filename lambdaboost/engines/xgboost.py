@@ -32,6 +32,9 @@ NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
 ABSENT_IN_TEXT = float("nan")  # as its own reader takes a feature that a line of text does not have
 UNNAMED = "f{}"
+NO_GROUPS = (
+    "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"
+)
 
 # A method of XGBoost's boosters that LightGBM's do not have.
 BOOSTER_METHOD = "num_boosted_rounds"
@@ -132,12 +135,13 @@ def rows_in(data: Any) -> int | None:
 
 
 def fields_of(data: Any) -> Fields:
-    """The offsets, labels and weights of a matrix."""
-    offsets = data.get_uint_info("group_ptr")
-    if offsets.size == 0:
-        way = "qid=[query of each row] or group=[documents of each query]"
-        raise ValueError(f"the xgboost.DMatrix has no groups: give {way}")
-    return Fields(offsets, data.get_label(), data.get_weight())
+    """What a matrix says of its rows."""
+    return Fields(data.get_uint_info("group_ptr"), data.get_label(), data.get_weight())
+
+
+def fields_given(data: Any) -> Fields:
+    """The same: XGBoost reads a matrix at once."""
+    return fields_of(data)
 
 
 def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, reference: Any = None) -> Any:
@@ -150,7 +154,7 @@ def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, re
     return data
 
 
-def matrix_in_cv() -> Any:
+def sliced_from() -> Any:
     """The matrix whose slices the `xgboost.cv` that waits trains on; None outside of it."""
     return variables_of("xgboost.training", "cv").get("dtrain")
 
@@ -169,9 +173,10 @@ def state_of(booster: Any) -> dict[str, Any]:
     return learner
 
 
-def round_of(booster: Any) -> int:
-    """The booster's own count of rounds, with those of the model that it continues."""
-    return int(booster.num_boosted_rounds())
+def round_counter(booster: Any) -> Callable[[Any], int]:
+    """The method with the booster's own count of rounds, with those of the model that it continues."""
+    counter: Callable[[Any], int] = type(booster).num_boosted_rounds
+    return counter
 
 
 def threads_given(booster: Any) -> Any:
@@ -203,6 +208,23 @@ def own_metrics(booster: Any) -> Sequence[str]:
 def metrics_in_training(booster: Any) -> Sequence[Any]:
     """The callable that the `xgboost.train` or `xgboost.cv` of the booster evaluates."""
     return [_training_of(booster).get("custom_metric")]
+
+
+def after_first_scores(booster: Any) -> None:
+    """XGBoost needs nothing."""
+
+
+# Early stopping maximises metrics whose name begins so, and minimises all others.
+MAXIMISED = ("ndcg", "map", "pre", "auc")
+
+
+def metric_result(name: str, value: float) -> tuple[str, float]:
+    """What XGBoost expects of a metric, under a name that its early stopping maximises.
+
+    >>> metric_result("ndcg@3", 0.5), metric_result("err@10", 0.5)
+    (('ndcg@3', 0.5), ('pre-err@10', 0.5))
+    """
+    return (name if name.startswith(MAXIMISED) else f"pre-{name}"), value
 
 
 def _training_of(booster: Any) -> dict[str, Any]:

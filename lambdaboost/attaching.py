@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
-from lambdaboost.datasets.arrays import Positions, grades_of, labels_of, positions_of
+from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.engines.lightgbm import is_constructed, parent_of
-from lambdaboost.engines.xgboost import matrix_in_cv
+from lambdaboost.engines import engine_of_data
+from lambdaboost.engines.base import Engine, Fields
 
 ATTRIBUTE = "lambdaboost_attached"
 SUBSET_CACHE = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
@@ -25,17 +25,19 @@ class Attached:
 
     sources: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     positions: Positions | None = None
+    label: NDArray[np.float32] | None = None  # the engine's own, where grades were attached beside it
 
     def take(self, rows: Any) -> Attached:
         """That of some rows."""
         sources = {name: values[rows] for name, values in self.sources.items()}
         positions = None if self.positions is None else self.positions.take(rows)
-        return Attached(sources, positions)
+        return Attached(sources, positions, None if self.label is None else self.label[rows])
 
     def updated(self, later: Attached) -> Attached:
         """With what was attached later, which replaces sources of the same name."""
         positions = self.positions if later.positions is None else later.positions
-        return Attached({**self.sources, **later.sources}, positions)
+        label = self.label if RELEVANCE not in later.sources else later.label
+        return Attached({**self.sources, **later.sources}, positions, label)
 
 
 NOTHING = Attached()
@@ -53,7 +55,8 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
     **sources : arrays of shape (n_documents,)
         Label sources by name, such as ``clicks=ctr``; NaN where the label is unknown. ``relevance=``
-        gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses.
+        gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses. A
+        training refuses the data set where its own label has changed since.
 
     Returns
     -------
@@ -78,12 +81,13 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     2
 
     """
-    if not (is_lightgbm(data) or is_xgboost(data)):
+    engine = engine_of_data(data)
+    if engine is None:
         raise TypeError(
             f"data is a {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes label "
             "sources itself"
         )
-    rows, given = rows_in(data), {}
+    rows, given = engine.rows_in(data), {}
     for name, values in sources.items():
         if name != RELEVANCE:
             check_new_source(name)
@@ -94,16 +98,19 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     if position is not None:
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
-    attached = getattr(data, ATTRIBUTE, NOTHING).updated(Attached(given, positions))
-    if is_lightgbm(data) and not is_constructed(data):
-        if data.label is None and RELEVANCE in given:
-            data.set_label(np.nan_to_num(given[RELEVANCE]))
-        known = RELEVANCE in attached.sources or data.label is None
-        if not known and np.isnan(grades_of(data.label)).any():
-            raise ValueError(
-                "the label of data has NaN, which LightGBM makes 0: give attach(data, relevance=grades), for which "
-                "missing grades stay missing"
-            )
+    # Grades beside the engine's own label, which LightGBM needs and may not have yet.
+    label = engine.fields_given(data).labels
+    if RELEVANCE in given and label is None:
+        label = np.nan_to_num(given[RELEVANCE])
+        data.set_label(label)
+    if RELEVANCE in given and label is not None:
+        label = _as_engines_keep(label)
+    attached = getattr(data, ATTRIBUTE, NOTHING).updated(Attached(given, positions, label))
+    if RELEVANCE not in attached.sources and label is not None and np.isnan(label).any():
+        raise ValueError(
+            "the label of data has NaN, which LightGBM makes 0: give attach(data, relevance=grades), for which missing "
+            "grades stay missing"
+        )
     setattr(data, ATTRIBUTE, attached)
     return data
 
@@ -113,33 +120,24 @@ def _check_rows(name: str, given: int, rows: int | None) -> None:
         raise ValueError(f"{name} has {given} rows, the data set has {rows}: give one value per document")
 
 
-def rows_in(data: Any) -> int | None:
-    """The number of rows of a data set; None if LightGBM has not read it yet and nothing shows it."""
-    if is_xgboost(data):
-        return int(data.num_row())
-    if is_constructed(data):
-        return int(data.num_data())
-    if data.used_indices is not None:
-        return len(data.used_indices)
-    if data.label is not None:
-        return len(data.label)
-    shape = getattr(data.data, "shape", None)
-    return int(shape[0]) if shape else None
+def _as_engines_keep(label: NDArray[Any]) -> NDArray[np.float32]:
+    """A label as both engines keep it: float32, 0 where missing."""
+    return np.nan_to_num(label.ravel().astype(np.float32))
 
 
-def attached_to(data: Any) -> Attached:
-    """What was attached to a data set, including what LightGBM subsets inherit from their parents."""
+def attached_to(data: Any, fields: Fields) -> Attached:
+    """What was attached to a data set, including what subsets inherit from their parents."""
     own: Attached = getattr(data, ATTRIBUTE, NOTHING)
-    parent = parent_of(data) if is_lightgbm(data) else None
-    if parent is None:
+    if fields.parent is None:
         return own
-    before = attached_to(parent)
+    engine: Any = engine_of_data(fields.parent)
+    before = attached_to(fields.parent, engine.fields_given(fields.parent))
     if before is NOTHING:
         return own
     known: tuple[Attached, Attached, Attached] | None = getattr(data, SUBSET_CACHE, None)
     # The first time, or `attach` was called since.
     if known is None or known[0] is not before or known[1] is not own:
-        known = before, own, before.take(np.asarray(data.used_indices)).updated(own)
+        known = before, own, before.take(np.asarray(fields.rows)).updated(own)
         setattr(data, SUBSET_CACHE, known)
     return known[2]
 
@@ -152,6 +150,7 @@ class KnownData:
     """A data set of an engine: the queries made of its fields, and the objectives that trainings have bound to them."""
 
     owner: weakref.ref[Any]
+    engine: Engine | None  # None of arrays
     fields: tuple[Any, ...]  # offsets, labels, weight, and what is attached: what the queries were made of
     queries: Queries
     # By the state of a booster (`callback.BoosterState`), an objective and what it is bound by. Both go with the
@@ -162,31 +161,20 @@ class KnownData:
 _known: dict[int, KnownData] = {}  # by the id of the owner
 
 
-def is_lightgbm(data: object) -> bool:
-    """Whether `data` is a LightGBM data set."""
-    return hasattr(data, "get_field") and hasattr(data, "get_label")
-
-
-def is_xgboost(data: object) -> bool:
-    """Whether `data` is an XGBoost matrix."""
-    return hasattr(data, "get_uint_info") and hasattr(data, "get_label")
-
-
 def known_data(data: Any) -> KnownData:
     """What is known of a LightGBM Dataset or an XGBoost DMatrix; asked in every round, and made again on any change."""
-    attached = getattr(data, ATTRIBUTE, NOTHING)
-    if hasattr(data, "get_field"):
-        offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
-        if data.used_indices is not None:  # of a subset
-            attached = attached_to(data)
-    elif hasattr(data, "get_uint_info"):
-        offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
-    else:
+    known = _known.get(id(data))
+    if known is None or known.owner() is not data:
+        known = None
+    engine = engine_of_data(data) if known is None else known.engine
+    if engine is None:
         raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
-    known, fields = _known.get(id(data)), (offsets, labels, weight, attached)
-    if known is not None and known.owner() is data and _unchanged(known.fields, fields):
+    said = engine.fields_of(data)
+    attached = getattr(data, ATTRIBUTE, NOTHING) if said.parent is None else attached_to(data, said)
+    fields = (said.offsets, said.labels, said.weight, attached)
+    if known is not None and _unchanged(known.fields, fields):
         return known
-    return _know(data, fields)
+    return _know(data, engine, fields)
 
 
 def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike | None) -> KnownData:
@@ -197,7 +185,7 @@ def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike |
     known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
     if known is not None and known.owner() is labels and _unchanged(known.fields, fields):
         return known
-    return _know(labels, fields)
+    return _know(labels, None, fields)
 
 
 def queries_of(data: Any) -> Queries:
@@ -205,20 +193,22 @@ def queries_of(data: Any) -> Queries:
     return known_data(data).queries
 
 
-def _know(owner: Any, fields: tuple[Any, ...]) -> KnownData:
+def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownData:
     """Make the queries of a data set, or of labels, of its fields, and remember them while it lives."""
     offsets, labels, weight, attached = fields
-    if offsets is None or offsets.size == 0:
-        raise ValueError(
-            "the lightgbm.Dataset has no groups: give group=[documents of each query]"
-            if is_lightgbm(owner)
-            else "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"
-        )
-    if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
-        name = "lightgbm.Dataset" if is_lightgbm(owner) else "xgboost.DMatrix"
-        raise ValueError(f"the {name} has no labels: give label=grades")
-    if is_xgboost(owner) and attached is NOTHING:
-        _refuse_lost_grades()
+    if engine is not None:
+        name = f"{type(owner).__module__.partition('.')[0]}.{type(owner).__name__}"
+        if offsets is None or offsets.size == 0:
+            raise ValueError(engine.NO_GROUPS)
+        if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
+            raise ValueError(f"the {name} has no labels: give label=grades")
+        if attached is NOTHING:
+            _refuse_lost_grades(engine)
+        if attached.label is not None and not np.array_equal(attached.label, _as_engines_keep(labels)):
+            raise ValueError(
+                f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
+                "still read: give the new ones by attach(data, relevance=grades) too"
+            )
     grades = labels[:, 0] if labels is not None and labels.ndim == 2 else labels
     made = Queries(
         attached.sources.get(RELEVANCE, grades),
@@ -233,14 +223,14 @@ def _know(owner: Any, fields: tuple[Any, ...]) -> KnownData:
         kept[1] = made.labels[RELEVANCE]
     key = id(owner)
     forget = weakref.ref(owner, lambda _: _known.pop(key, None))
-    known = _known[key] = KnownData(forget, (*kept, attached), made, weakref.WeakKeyDictionary())
+    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, weakref.WeakKeyDictionary())
     return known
 
 
-def _refuse_lost_grades() -> None:
-    """Raise for a slice of a DMatrix, as `xgboost.cv` makes them, of which the grades were attached."""
-    whole = matrix_in_cv()
-    if whole is not None and RELEVANCE in attached_to(whole).sources:
+def _refuse_lost_grades(engine: Engine) -> None:
+    """Raise for a slice of a data set, as `xgboost.cv` makes them, of which the grades were attached."""
+    whole = engine.sliced_from()
+    if whole is not None and RELEVANCE in attached_to(whole, engine.fields_of(whole)).sources:
         raise ValueError(
             f"a slice of a DMatrix, as in xgboost.cv, loses {RELEVANCE!r}, which was given by attach, and has the "
             f"matrix's own label instead: {WITHOUT_SLICES}"
@@ -299,8 +289,8 @@ def _sizes_of(queries: Any) -> NDArray[np.int64]:
     """The number of documents of each query; a Dataset that is not constructed yet has them as they were given."""
     if isinstance(queries, Queries):
         return queries.sizes
-    if is_lightgbm(queries) and not is_constructed(queries):
-        if queries.group is not None:
-            return np.asarray(queries.group).astype(np.int64)
-        queries.construct()
+    engine = engine_of_data(queries)
+    offsets = None if engine is None else engine.fields_given(queries).offsets
+    if offsets is not None and offsets.size:
+        return np.asarray(np.diff(offsets), dtype=np.int64)
     return queries_of(queries).sizes

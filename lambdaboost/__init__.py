@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lambdaboost.clicks import ClickLog as ClickLog, Propensities as Propensities
     from lambdaboost.datasets import Queries as Queries
-    from lambdaboost.engine_data import attach as attach, query_folds as query_folds
+    from lambdaboost.attaching import attach as attach, query_folds as query_folds
     from lambdaboost.evaluation import (
         AUC as AUC,
         CNDCG as CNDCG,
@@ -51,14 +51,14 @@ HOLDERS = {
     "Propensities": "clicks",
     "Queries": "datasets",
     "Tuned": "tuning",
-    "attach": "engine_data",
+    "attach": "attaching",
     "compare": "evaluation",
     "cross_validate": "tuning",
     "explain": "explanation",
     "export": "serving",
     "load": "saving",
     "merge": "merging",
-    "query_folds": "engine_data",
+    "query_folds": "attaching",
     "report": "evaluation",
     "save": "saving",
     "trade_off": "evaluation",

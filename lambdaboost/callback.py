@@ -4,7 +4,7 @@ Neither engine passes its booster, but both call from methods of `Booster`, so i
 
     Booster.update ──> Objective.__call__, which is call_objective
                            ├─ known_data: the Queries of the data set, made once, and what is bound to them
-                           ├─ round_of: the booster's own count of iterations
+                           ├─ round: the booster's own count of iterations
                            ├─ Bound.gradient: λ and μ of the round
                            └─ traps, before the first step of this objective on these queries
 """
@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import in_use, using
+from lambdaboost.attaching import WITHOUT_SLICES, known_arrays, known_data
 from lambdaboost.datasets import Columns, Queries
-from lambdaboost.engine_data import WITHOUT_SLICES, known_arrays, known_data
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.traps import (
     Case,
@@ -87,7 +87,7 @@ def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
         raise ValueError(
             f"num_class: the scores have shape {np.shape(scores)}, but a document has one: leave it out"
         )
-    check_sources(objective, q, remedy=attaching(data))
+    check_sources(objective, q, remedy=remedy_of(data))
     objective.refuse_on_engines()
     return objective.on(q)
 
@@ -106,12 +106,12 @@ def _look_for_traps(
     engine: Any = engine_of(booster)
     case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
     refuse_traps(case)
-    # Once, though weights may change in every round.
-    if objective not in state.objectives:
-        warn_of_traps(case)
     if not state.objectives:
         engine.after_first_scores(booster)
-    state.objectives.append(objective)
+    # Once for each objective, though weights may change in every round.
+    if objective not in state.objectives:
+        warn_of_traps(case)
+        state.objectives.append(objective)
 
 
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
@@ -125,12 +125,12 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
-            check_sources(measure, q, remedy=attaching(None))
+            check_sources(measure, q, remedy=remedy_of(None))
             return unique_name(booster, measure.name), measure.mean(y_pred, q), True
         engine = engine_of_data(queries)
         if engine is not None:
             q = known_data(queries).queries
-            check_sources(measure, q, remedy=attaching(queries))
+            check_sources(measure, q, remedy=remedy_of(queries))
             if booster is not None:
                 booster_state(booster).look_at(measure, q)
             name, *value = engine.metric_result(measure.name, measure.mean(scores, q))
@@ -172,7 +172,7 @@ def reads_positions(reader: Any) -> bool:
     return bool(getattr(reader, "reads_positions", False))
 
 
-def attaching(data: Any) -> str:
+def remedy_of(data: Any) -> str:
     """The remedy for a lost source of a data set; None for the arrays of LGBMRanker."""
     if data is None:
         return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
@@ -222,7 +222,7 @@ class BoosterState:
     def __init__(self, booster: Any) -> None:
         self.booster = weakref.ref(booster)
         engine: Any = engine_of(booster)
-        self.round_of = engine.round_of
+        self.round_of = engine.round_counter(booster)
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaboost.attaching import attach
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import attach
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.base import OnRound
 from lambdaboost.engines.native import NativeObjective

@@ -19,7 +19,6 @@ from lambdaboost.engines import lightgbm, xgboost
 from lambdaboost.engines.base import Engine
 
 REFUSED, WARNED = "refused", "warned"
-SPARSE = 0.9  # the share of missing labels above which they are mentioned
 CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
@@ -270,14 +269,6 @@ def _without_pair(case: Case) -> Found:
             yield found._asdict()
 
 
-def _mostly_missing(case: Case) -> Found:
-    if case.on_cluster or any(_without_pair(case)):
-        return
-    for name in case.objective.sources:
-        if np.count_nonzero(np.isnan(case.q.labels[name])) > SPARSE * case.q.n_documents:
-            yield {"name": name}
-
-
 def _nested(case: Case) -> Found:
     """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
     if case.on_cluster:
@@ -336,11 +327,6 @@ SHARED = (
         "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
     ),
     Trap("labels without a pair", WARNED, NO_PAIR, _without_pair),
-    Trap(
-        "labels that are mostly missing", WARNED,
-        "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
-        "missing label means 0, such as no click, give 0", _mostly_missing,
-    ),
     Trap(
         "one label contains the other", WARNED,
         "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "

@@ -19,8 +19,8 @@ from lambdaboost import (
     iteration_dependent,
     query_folds,
 )
+from lambdaboost.attaching import ATTRIBUTE, queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engine_data import ATTRIBUTE, queries_of
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
 X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)

@@ -226,3 +226,14 @@ def test_a_class_in_place_of_a_measure_is_refused(make, metric):
     with pytest.raises(TypeError, match=r"^metric is <class .*expected a measure") as error:
         make(metric)
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "objective", [ApproxNDCG(), ApproxNDCG(alpha=100.0), Blend(ListNet(), ApproxNDCG(), 0.5)]
+)
+def test_rounding_is_not_scaled_to_a_force(objective):
+    """Entry 63 of the fourth review: where all forces cancel, λ of 1e-17 became ±1 in round 0."""
+    for size in range(3, 40):
+        q = Queries(np.ones(size), sizes=[size])
+        grad, _ = GradientStep(objective).gradient(np.zeros(size), q)
+        assert np.abs(grad).max() < 1e-9

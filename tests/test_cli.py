@@ -53,7 +53,7 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     more = ("--valid", folder / "valid.txt", "--test", test, "--early-stopping", 3, *measures)
     table = trained(capsys, folder, model, engine, *more)
     about = described_by(tmp_path / "model.json")
-    assert about["objective"] == "LambdaRank()" and about["engine"] == engine
+    assert about["objective"] == "YetiLoss()" and about["engine"] == engine
     assert about["data"]["train"]["queries"] == 20 and about["rounds_kept"] <= 5
     assert done(capsys, "predict", model, test, "--out", scores) == ("", "")
     for standard in ((), ("--out", "-")):

@@ -76,7 +76,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
                 {
                     "engine": engine_of(booster),
                     "params_of": dict(member("params_of")(booster)),
-                    "round_of": member("round_of")(booster),
+                    "round": member("round_counter")(booster)(booster),
                     "threads_given": int(member("threads_given")(booster)),
                     "metrics_in_training": list(member("metrics_in_training")(booster)),
                 }
@@ -98,7 +98,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     fields = engine.fields_of(data)
     assert fields.offsets.tolist() == [0, 30, 60] and fields.labels.tolist() == Y.tolist()
     assert set(fields.weight.tolist()) == {1.0, 2.0}
-    assert [one["round_of"] for one in seen] == [0, 1, 2] and len(rounds) == 3
+    assert [one["round"] for one in seen] == [0, 1, 2] and len(rounds) == 3
     assert all(one["engine"] is engine and one["threads_given"] == 1 for one in seen)
     assert all(one["metrics_in_training"] == [measure] and one["params_of"]["max_depth"] == 2 for one in seen)
     assert member("is_booster")(booster) and not engine.is_booster(data) and engine_of(booster) is engine

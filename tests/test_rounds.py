@@ -6,7 +6,7 @@ import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, RankNet, SigmoidLocal, attach
+from lambdaboost import NDCG, Blend, LambdaRank, RankNet, SigmoidLocal, attach, graded
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
@@ -175,11 +175,10 @@ def test_a_second_objective_of_a_booster_is_checked_too(engine):
 
 @ENGINES
 def test_warnings_come_once_a_training(engine):
-    clicks = np.where(np.arange(len(X)) % 12, np.nan, np.arange(len(X)) / len(X))
-    data = attach(dataset() if engine == "lightgbm" else matrix(), clicks=clicks)
-    with pytest.warns(UserWarning, match="clicks: more than nine in ten") as seen:
+    data = attach(dataset() if engine == "lightgbm" else matrix(), clicks=np.arange(len(X)) % 2)
+    with pytest.warns(UserWarning, match="zeros='missing' leaves out") as seen:
         if engine == "lightgbm":
-            lgb.train({**PARAMS, "min_sum_hessian_in_leaf": 0, "objective": ClickTier()}, data, 5)
+            lgb.train({**PARAMS, "min_sum_hessian_in_leaf": 0, "objective": graded(zeros="missing")}, data, 5)
         else:
-            xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=ClickTier())
+            xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=graded(zeros="missing"))
     assert len(seen) == 1

@@ -5,6 +5,7 @@ import os
 import runpy
 import shutil
 import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -183,7 +184,7 @@ def test_categories_in_onnx(tmp_path, engine):
     onnx = pytest.importorskip("onnx")
     about = {p.key: json.loads(p.value) for p in onnx.load(tmp_path / "model").metadata_props}
     assert about["features"] == list(frame.columns)
-    assert about["categories"] in ({"city": list("uvwxyz")}, {})  # XGBoost has them since 3.1
+    assert about["categories"] == {"city": list("uvwxyz")}
     with pytest.raises(ValueError, match="feature 'city' has categories"):
         lambdaboost.export(model, tmp_path / "none", format="vespa")
     assert not (tmp_path / "none").exists()
@@ -366,3 +367,69 @@ def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="trees that are too deep"):
         lambdaboost.export(model, tmp_path / "m", format="vespa")
     assert not (tmp_path / "m").exists()
+
+
+def test_infinite_features_in_onnx(tmp_path):
+    """Splits that only separate missing values have an infinite threshold, which even +inf does not exceed."""
+    rng = np.random.default_rng(15)
+    values = [np.inf, -np.inf, 0, 1, 2, 3e38, -3e38, np.nan, 1e-36]
+    rows = rng.choice(values, size=(300, 4))
+    data = lgb.Dataset(rows, rng.integers(0, 3, 300), group=[20] * 15)
+    small = {"objective": "lambdarank", "verbose": -1, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 0}
+    model = lgb.train(small, data, 10)
+    assert " inf" in model.model_to_string()
+    lambdaboost.export(model, tmp_path / "m.onnx", format="onnx")
+    rows = rows.astype(F)
+    served = by_onnx((tmp_path / "m.onnx").read_bytes(), None, rows)
+    np.testing.assert_allclose(served, model.predict(rows), atol=1e-6)
+
+
+@ENGINE
+def test_a_constant_category_does_not_lose_the_others(tmp_path, engine, monkeypatch):
+    """Neither of a ranker, nor of a stock booster, nor without pyarrow."""
+    rng = np.random.default_rng(0)
+    n = Q.n_documents
+    frame = pd.DataFrame(
+        {
+            "one": pd.Categorical(["x"] * n, categories=["x", "y"]),
+            "number": rng.normal(size=n),
+            "city": pd.Categorical(rng.choice(list("uvw"), n)),
+        }
+    )
+    known = {"one": ["x", "y"], "city": ["u", "v", "w"]}
+    if engine == "lightgbm":
+        data = lgb.Dataset(frame, Q.relevance, group=Q.sizes)
+        booster = lgb.train({"objective": "lambdarank", "verbose": -1, "min_data_in_leaf": 2}, data, 3)
+    else:
+        data = xgb.DMatrix(frame, Q.relevance, qid=Q.query_of_row, enable_categorical=True)
+        booster = xgb.train({"objective": "rank:ndcg"}, data, 3)
+    made = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
+    for module in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    lambdaboost.save(made, tmp_path / "m")
+    for model in (made, lambdaboost.load(tmp_path / "m"), booster):
+        lambdaboost.export(model, tmp_path / "m.onnx", format="onnx")
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession((tmp_path / "m.onnx").read_bytes())
+        about = json.loads(session.get_modelmeta().custom_metadata_map["categories"])
+        assert about == known or (model is booster and about == {})  # XGBoost has them since 3.1
+    np.testing.assert_array_equal(lambdaboost.load(tmp_path / "m").predict(frame), made.predict(frame))
+
+
+def test_lightgbms_file_with_the_objective_that_converters_need(tmp_path):
+    drop_in = lgb.LGBMRanker(objective=LambdaRank(), n_estimators=3, verbose=-1, n_jobs=1)
+    drop_in.fit(X, Q.relevance, group=Q.sizes)
+    path, expected = tmp_path / "m.txt", drop_in.predict(X)
+    for model in (drop_in, drop_in.booster_):
+        lambdaboost.export(model, path, format="lightgbm")
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert "objective=lambdarank" in lines[:8] and "[objective: lambdarank]" in lines
+        np.testing.assert_array_equal(lgb.Booster(model_file=path).predict(X), expected)
+    own = lgb.LGBMRanker(n_estimators=3, verbose=-1, objective="rank_xendcg").fit(
+        X, Q.relevance, group=Q.sizes
+    )
+    lambdaboost.export(own, path, format="lightgbm")
+    assert path.read_text(encoding="utf-8") == own.booster_.model_to_string()
+    with pytest.raises(TypeError, match="format='lightgbm' is for LightGBM's models"):
+        lambdaboost.export(stock("xgboost"), path, format="lightgbm")

@@ -28,8 +28,8 @@ from lambdaboost import (
     query_folds,
     traps,
 )
+from lambdaboost.attaching import queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engine_data import queries_of
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
 X, Q = LOG.features, LOG.queries

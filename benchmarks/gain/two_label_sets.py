@@ -13,6 +13,9 @@ posts       points; comments, queries are days                  Hacker News post
 talks       views; comments, queries are events                 TED talks, ``talks/ted_main.csv``
 =========== =================================================== =====================================================
 
+Nested labels, of which every first is a second, are a set of their own, added later and not among the defaults:
+``bookings`` are drawn among the clicks that are drawn on the synthetic log.
+
 Counts become five grades by their quantiles (0.5, 0.75, 0.9, 0.97) or, as second label, the share of rows at or below.
 Every feature that is the second label, or is computed from the same counts, is removed. Histories of authors and sites
 read strictly earlier posts. Queries have at least five rows (titles: two) and differ in the first label.
@@ -68,6 +71,15 @@ def log(folder: Path) -> Labelled:
     """A synthetic search log."""
     X, q = web_search_log(600, 25, seed=5, click_model="position")
     return Labelled(X, q.relevance, q.labels["clicks"], q.sizes)
+
+
+def bookings(folder: Path) -> Labelled:
+    """Clicks drawn by the click-through rates of the log, and bookings among them by the grades: both 0 or 1."""
+    whole, rng = log(folder), np.random.default_rng(0)
+    clicked = rng.random(whole.first.size) < np.minimum(1, 0.05 + 2 * whole.second)
+    booked = clicked & (rng.random(clicked.size) < whole.first / 5)
+    query = np.repeat(np.arange(whole.sizes.size), whole.sizes)
+    return _checked(whole.features, booked, clicked, query, least=5)
 
 
 def mslr(folder: Path) -> Labelled:
@@ -180,5 +192,6 @@ def _checked(
 
 
 SETS: dict[str, Callable[[Path], Labelled]] = {
-    read.__name__: read for read in (log, mslr, mq2008, titles, posts, talks)
+    read.__name__: read for read in (log, mslr, mq2008, titles, posts, talks, bookings)
 }
+NESTED = "bookings"

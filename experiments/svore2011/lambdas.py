@@ -161,10 +161,11 @@ def pair_parts(objective: Objective, iteration: int = 0) -> Parts:
         return pair_parts(objective.objective, iteration)
     weights: list[float] = []
     if isinstance(objective, Blend):
-        w = weight_at(objective.weight, iteration)
+        w = objective.weight
+        w = weight_at(w, iteration) if callable(w) else w
         weights = [1 - w, w]
     if isinstance(objective, Scorecard):
-        weights = [weight_at(weight, iteration) for weight in objective.weights]
+        weights = [weight_at(w, iteration) if callable(w) else w for w in objective.weights]
     if weights:
         weighted = zip(weights, objective.parts, strict=True)
         return [(w * inner, leaf) for w, part in weighted for inner, leaf in pair_parts(part, iteration)]

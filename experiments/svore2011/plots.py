@@ -59,7 +59,10 @@ def plot_cost_derivatives(objectives: Mapping[str, Any], ax: Any = None) -> Any:
 def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: Any = None) -> Any:
     """The weights of schedules over the rounds (fig. 6)."""
     m = range(rounds)
-    curves = {name: (m, [weight_at(schedule, at) for at in m]) for name, schedule in schedules.items()}
+    curves = {
+        name: (m, [weight_at(weight, at) if callable(weight) else weight for at in m])
+        for name, weight in schedules.items()
+    }
     return _draw_lines(curves, ROUND, "Weight w of the second objective", ax)
 
 

@@ -125,8 +125,8 @@ class Training(Protocol):
     def params_of(self, booster: Any) -> Mapping[str, Any]:
         """The parameters that the user gave, as far as the engine shows them."""
 
-    def round_of(self, booster: Any) -> int:
-        """The booster's own count of rounds, with those of the model that it continues."""
+    def round_counter(self, booster: Any) -> Callable[[Any], int]:
+        """The method with the booster's own count of rounds, with those of the model that it continues."""
 
     def threads_given(self, booster: Any) -> Any:
         """The number of threads that the user gave; None, or no number above 0, without one."""

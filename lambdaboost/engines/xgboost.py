@@ -176,9 +176,10 @@ def state_of(booster: Any) -> dict[str, Any]:
     return learner
 
 
-def round_of(booster: Any) -> int:
-    """The booster's own count of rounds, with those of the model that it continues."""
-    return int(booster.num_boosted_rounds())
+def round_counter(booster: Any) -> Callable[[Any], int]:
+    """The method with the booster's own count of rounds, with those of the model that it continues."""
+    counter: Callable[[Any], int] = type(booster).num_boosted_rounds
+    return counter
 
 
 def threads_given(booster: Any) -> Any:

@@ -13,6 +13,7 @@ from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
+ROUNDING = 16 * np.finfo(np.float64).eps  # of μ: a λ below it is what rounding leaves of forces that cancel
 
 
 class GradientStep(Objective):
@@ -27,8 +28,9 @@ class GradientStep(Objective):
     objective : Objective
         The objective that λ comes from.
     normalize : "query" or "none"
-        Divide by the standard deviation of each query's λ, or leave λ unchanged. A query whose λ have
-        a standard deviation below 1e-38 is not scaled: equal λ, or the right order by a wide margin.
+        Divide by the standard deviation of each query's λ, or leave λ unchanged. A query is not scaled if that
+        deviation is below 1e-38 (equal λ, or the right order by a wide margin) or 4e-15 of its largest μ (forces that
+        cancel, of which rounding errors are left).
 
     Examples
     --------
@@ -69,14 +71,16 @@ class GradientStep(Objective):
         counts = np.maximum(np.add.reduceat(labelled, starts, dtype=np.int64), 1)
 
         def lambdas(now: Round) -> LambdaMu:
-            # In float64, since squares have twice the range.
-            lam = of_objective(now)[0].astype(np.float64)
+            lam, mu = of_objective(now)
+            lam = lam.astype(np.float64)  # since squares have twice the range
             # The mean, 0 up to rounding, is subtracted before squaring.
             mean = np.repeat(np.add.reduceat(lam, starts) / counts, sizes)
             squares = np.where(labelled, lam - mean, 0.0) ** 2
             spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
-            # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
-            spread[spread < np.finfo(np.float32).tiny] = 1.0
+            # What is left where the forces of a query cancel is rounding, which must not become a full force; and
+            # below float32's normal range λ lose digits.
+            rounding = ROUNDING * np.maximum.reduceat(np.abs(mu), starts)
+            spread[spread < np.maximum(rounding, np.finfo(np.float32).tiny)] = 1.0
             return lam / np.repeat(spread, sizes), ones
 
         return lambdas

@@ -29,12 +29,13 @@ class YetiLoss(Objective):
     which costs T sums over the pairs. Every document can have a weight, even below a cutoff, and pairs whose scores are
     close count although their order is uncertain: `LambdaRank` weights the one order of the moment and overfits it.
 
-    This is the rule of Lyzhin et al. 2023 (§4), with other choices than CatBoost's: CatBoost's YetiRank draws logistic
-    noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is not the
-    gradient of an expected measure: the noise is in the weights only.
+    Weights from noisy rankings and a force from the scores are the rule of Lyzhin et al. CatBoost's YetiRank draws
+    logistic noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is
+    not the gradient of an expected measure: the noise is in the weights only.
 
-    It helps least where grades decide little: with few documents a query, or where the cutoff of the measure is 1, it
-    is level with `LambdaRank`; for probabilities or a whole order use `RankNet` or `XENDCG`. See "Which objective?".
+    It does not help every measure: on MRR it is level with LightGBM's ``lambdarank``, and `YetiLoss` of MRR or MAP
+    gives away NDCG of graded labels. For the order of a whole list use `RankNet`. Figures are on the page "Which
+    objective?".
 
     Parameters
     ----------

@@ -1,0 +1,171 @@
+"""The noise of YetiLoss, what it is a function of, and its sums over long lists; `rules` has references by pairs."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import naive
+import numpy as np
+import pytest
+from scipy import stats
+
+from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
+from lambdaboost._jit import using
+from lambdaboost.objectives import parse
+from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round
+from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES, PreparedPairs, Round
+
+
+def noise_of(q, scores, seed=0, iteration=0, draw=0):
+    """The noise of every document, float64 (n_documents,), from the float32 sums of the kernel."""
+    digests = digest_levels(q, levels_of(q, "relevance"))
+    noisy = np.empty(q.n_documents)
+    noise = Noise(digests, digest_round(seed, iteration), np.float32(1))
+    add_noise(0, q.n_queries, q.offsets, noise, draw, scores, noisy)
+    return noisy - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
+
+
+def test_noise_is_standard_gumbel():
+    q = Queries(np.arange(200_000) % 3, sizes=[200_000])
+    g = noise_of(q, np.zeros(q.n_documents))
+    assert g.mean() == pytest.approx(np.euler_gamma, abs=0.01)
+    assert g.var() == pytest.approx(np.pi**2 / 6, abs=0.03)
+    assert stats.kstest(g[:20_000], "gumbel_r").pvalue > 0.01
+    # Neighbours, draws, rounds and seeds have nothing to do with each other.
+    zeros = np.zeros(q.n_documents)
+    others = [
+        noise_of(q, zeros, draw=1),
+        noise_of(q, zeros, iteration=1),
+        noise_of(q, zeros, seed=1),
+        np.roll(g, 1),
+    ]
+    assert max(abs(np.corrcoef(g, other)[0, 1]) for other in others) < 0.01
+
+
+def test_orders_are_those_of_plackett_and_luce():
+    q, scores = Queries([1, 0, 0], sizes=[3]), np.array([0.5, 0.0, -1.0])
+    draws = 4000
+    noisy = [scores + noise_of(q, scores, iteration=m) for m in range(draws)]
+    orders = [tuple(order) for order in np.argsort(-np.array(noisy), axis=1)]
+    e = np.exp(scores)
+    for a, b, c in permutations(range(3)):
+        expected = e[a] / e.sum() * e[b] / (e[b] + e[c])
+        error = np.sqrt(expected * (1 - expected) / draws)
+        assert abs(orders.count((a, b, c)) / draws - expected) < 4 * error
+
+
+def test_noise_equals_the_reference():
+    y, scores = np.array([2.0, np.nan, 0, 1, 1]), np.array([0.3, -0.2, 1.7, 0.0, 0.4])
+    expected = naive.gumbel_noise(scores.tolist(), y.tolist(), 7, 12, 3)
+    found = noise_of(Queries(y, sizes=[5]), scores, seed=7, iteration=12, draw=3)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+SIZES = np.array([1, 2, 3, 5, 12, 39, 40, 41, 64, 65, 120, 300, 7, 7])
+RNG = np.random.default_rng(5)
+N = int(SIZES.sum())
+Y, SCORES = RNG.integers(0, 4, N), RNG.normal(size=N)
+ROWS = np.split(np.arange(N), np.cumsum(SIZES)[:-1])
+OBJECTIVES = pytest.mark.parametrize(
+    "objective", [YetiLoss(), YetiLoss(NDCG(3)), YetiLoss(MAP())], ids=["NDCG", "NDCG@3", "MAP"]
+)
+
+
+@OBJECTIVES
+def test_bits_are_the_same_in_any_order_of_queries_and_any_subset_of_them(objective):
+    whole = objective.gradient(SCORES, Queries(Y, sizes=SIZES), 3)
+    for chosen in (RNG.permutation(SIZES.size), [4], [11, 2, 6]):
+        rows = np.concatenate([ROWS[query] for query in chosen])
+        part = objective.gradient(SCORES[rows], Queries(Y[rows], sizes=SIZES[chosen]), 3)
+        for of_whole, of_part in zip(whole, part, strict=True):
+            np.testing.assert_array_equal(of_whole[rows], of_part)
+
+
+@OBJECTIVES
+def test_bits_are_the_same_for_any_number_of_threads(objective):
+    q, many = Queries(np.tile(Y, 5), sizes=np.tile(SIZES, 5)), RNG.normal(size=5 * N)
+    expected = objective.gradient(many, q, 1)
+    for threads in (1, 3):
+        with using(threads):
+            np.testing.assert_array_equal(objective.gradient(many, q, 1), expected)
+
+
+def test_a_constant_added_to_all_scores_changes_no_noise():
+    q = Queries(Y, sizes=SIZES)
+    moved = YetiLoss().gradient(SCORES + 11.3, q, 2)
+    np.testing.assert_allclose(moved, YetiLoss().gradient(SCORES, q, 2), atol=1e-6)
+
+
+def test_rounds_seeds_and_draws_differ_and_beta_0_is_lambdarank():
+    q = Queries(Y, sizes=SIZES)
+    one = YetiLoss().gradient(SCORES, q, 0)[0]
+    for other, m in ((YetiLoss(), 1), (YetiLoss(seed=1), 0), (YetiLoss(draws=1), 0), (YetiLoss(beta=2.0), 0)):
+        assert (other.gradient(SCORES, q, m)[0] != one).any()
+    np.testing.assert_array_equal(
+        YetiLoss(ERR(), beta=0).gradient(SCORES, q), LambdaRank(ERR()).gradient(SCORES, q)
+    )
+
+
+def test_weights_of_many_draws_are_those_of_expected_discounts():
+    """Of two documents with noise, the first is above with probability ρ(s_2 − s_1)."""
+    q, scores = Queries([1, 0], sizes=[2]), np.array([0.7, 0.0])
+    above = 1 / (1 + np.exp(-0.7))
+    mean_difference = (2 * above - 1) * (1 - 1 / np.log2(3))
+    grad = np.mean([YetiLoss(draws=50).gradient(scores, q, m)[0] for m in range(200)], axis=0)
+    assert -grad[0] == pytest.approx(mean_difference * (1 - above), rel=0.1)
+
+
+def long_list(n=3000, levels=5, spread=2.0):
+    rng = np.random.default_rng(n)
+    y = rng.choice(levels, n).astype(float)
+    y[::17] = np.nan
+    return Queries(y, sizes=[n]), rng.normal(size=n) * spread
+
+
+@pytest.mark.parametrize(("n", "spread"), [(4000, 2.0), (4000, 0.0), (4000, 12.0), (6000, 0.3)])
+def test_long_lists_are_summed_as_pairs(n, spread):
+    """The sweep at fixed points, and tiles over all pairs, with the same noise."""
+    q, scores = long_list(n, spread=spread)
+    rule = YetiLoss().rule
+    sweep, tiles = PreparedPairs(rule, q), PreparedPairs(rule, q)
+    assert (sweep.kernels == BY_SWEEP).all()
+    tiles.kernels[:] = BY_TILES
+    tiles.groups = {BY_TILES: np.ones(1, dtype=bool)}
+    now = Round(scores, float(np.ptp(scores)), 4)
+    for by_sweep, by_pairs in zip(sweep(now), tiles(now), strict=True):
+        np.testing.assert_allclose(by_sweep, by_pairs, atol=2e-6 * np.abs(by_pairs).max())
+
+
+def test_long_lists_with_scores_far_apart_are_finite():
+    q, scores = long_list(4000)
+    scores[5] = 1e6
+    for apart in (scores, scores * 1e5):
+        grad, hess = YetiLoss().gradient(apart, q)
+        assert np.isfinite(grad).all()
+        assert (hess >= 0).all()
+        assert abs(grad.sum(dtype=np.float64)) < 1e-4 * np.abs(grad).max() * 60
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        Blend(YetiLoss(), RankNet(), 0.3),
+        Blend(RankNet(), YetiLoss(), 0.3),
+        Scorecard((YetiLoss(), LambdaRank(MAP())), (0.5, 2.0)),
+    ],
+    ids=repr,
+)
+def test_parts_share_no_order_with_the_noise(objective):
+    """Parts of a combination share the order of the scores; that of YetiLoss is another one."""
+    q = Queries(Y, sizes=SIZES)
+    parts = [part.gradient(SCORES, q, 6)[0].astype(float) for part in objective.parts]
+    weights = (1 - 0.3, 0.3) if isinstance(objective, Blend) else objective.weights
+    expected = weights[0] * parts[0] + weights[1] * parts[1]
+    np.testing.assert_allclose(objective.gradient(SCORES, q, 6)[0], expected, rtol=1e-5, atol=1e-6)
+    assert np.isfinite(GradientStep(objective).gradient(SCORES, q, 6)).all()
+
+
+def test_reads_back():
+    objective = YetiLoss(NDCG(k=5), beta=0.5, draws=4, seed=9)
+    assert parse(repr(objective)) == objective
+    assert replace(objective, seed=0) != objective

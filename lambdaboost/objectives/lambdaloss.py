@@ -13,7 +13,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
-from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
+from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 from lambdaboost.objectives.swaps.rank_distance import rank_distance

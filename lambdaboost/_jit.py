@@ -50,13 +50,13 @@ def _compiled(function: F, **options: Any) -> F:
 
 def kernel(function: F) -> F:
     """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
-    # _nrt is given since it would be inherited from a caller that is `inlined`.
+    # What is not given is inherited from the caller: _nrt=False of one that is `inlined`, here, and fastmath below.
     return _compiled(function, fastmath=set(FASTMATH), _nrt=True)
 
 
 def kernel_strict_fp(function: F) -> F:
     """Compile like `kernel`, with every operation in the order written; it cannot make an array."""
-    return _compiled(function, _nrt=False)
+    return _compiled(function, fastmath=False, _nrt=False)
 
 
 def inlined(function: F) -> F:
@@ -66,7 +66,7 @@ def inlined(function: F) -> F:
 
 def inlined_strict_fp(function: F) -> F:
     """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
-    return _compiled(function, **INTO_CALLERS)
+    return _compiled(function, fastmath=False, **INTO_CALLERS)
 
 
 def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:

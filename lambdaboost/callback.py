@@ -110,8 +110,8 @@ def _look_for_traps(
         engine.after_first_scores(booster)
     # Once for each objective, though weights may change in every round.
     if objective not in state.objectives:
-        state.objectives.append(objective)
         warn_of_traps(case)
+        state.objectives.append(objective)
 
 
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:

@@ -167,8 +167,8 @@ def of_documents(objective, scores, labels, rows):
         with np.errstate(over="ignore"):
             x = rule.sigma * side * (scores[i] - scores) + rule.center
             rho, rest = 1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))
-        lam[at] = rule.sigma * (side * w * rho * (rule.logistic + rule.local * rest)).sum()
-        mu[at] = rule.sigma**2 * (w * rho * rest * (rule.logistic + rule.local * (rest - rho))).sum()
+        lam[at] = rule.sigma * (side * w * rho * (rest if rule.local else 1)).sum()
+        mu[at] = rule.sigma**2 * (w * rho * rest * (rest - rho if rule.local else 1)).sum()
     return lam, mu
 
 

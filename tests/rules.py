@@ -203,7 +203,7 @@ RULES = [
     Rule(LambdaLoss(NDCG(k=3), "2"), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2", 3)),
     Rule(LambdaLoss(), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2++")),
     Rule(
-        LambdaLoss(NDCG(k=5), mu=0.5, sigma=0.5),
+        LambdaLoss(NDCG(k=5), distance_weight=0.5, sigma=0.5),
         lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2++", 5, 0.5, 0.5),
     ),
     Rule(ListNet(), lambda s, y, m: naive.listnet(s, y["relevance"])),

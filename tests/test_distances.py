@@ -86,3 +86,18 @@ def test_perfect_order_by_the_tree(width, levels):
     assert hess.min() >= 0
     steps = -GradientStep(RankNet()).gradient(scores, q)[0]
     assert steps[relevance == levels - 1].min() >= 0 >= steps[relevance == 0].max()
+
+
+@pytest.mark.parametrize("n", [3, 30, 120, 6_000])
+@pytest.mark.parametrize("step", [1e-5, 2.0**-23])
+def test_labels_that_are_nearly_equal(step, n):
+    """Beside one far below, whose pairs have no force: differences of gains keep their digits."""
+    relevance = np.where(np.arange(n) % 2 == 0, 1.0, 1.0 + step)
+    relevance[-1] = 0.0
+    scores = np.random.default_rng(0).normal(size=n)
+    scores[-1] = -60.0
+    objective, q = LambdaRank(), Queries(relevance, sizes=[n])
+    watched = np.unique([0, n // 3, n - 1, np.abs(objective.gradient(scores, q)[0]).argmax()])
+    lam, _ = naive.of_documents(objective, scores, {"relevance": q.relevance.astype(float)}, watched)
+    grad = objective.gradient(scores, q)[0]
+    np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=1e-5 * np.abs(grad).max())

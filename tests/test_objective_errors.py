@@ -55,7 +55,7 @@ CURVE = Propensities((1.0, 0.5))
         ("reads 'relevance', but pairs differ in 'clicks': give a measure", lambda: PairRule("clicks", NDCG())),
         # Lists.
         ("scheme is '3', expected one of 1, 2, 2", lambda: LambdaLoss(scheme="3")),
-        (r"mu=1\.0 belongs to scheme='2\+\+'", lambda: LambdaLoss(scheme="2", mu=1.0)),
+        (r"distance_weight=1\.0 belongs to scheme='2\+\+'", lambda: LambdaLoss(scheme="2", distance_weight=1.0)),
         (r"metric is NDCG\(k=3\): scheme='1' has no cutoff", lambda: LambdaLoss(NDCG(k=3), "1")),
         (r"metric is NDCG\(k=3\): approximate ranks have no cutoff", lambda: ApproxNDCG(NDCG(k=3))),
         (r"metric is NDCG\(k=3\): shares of a softmax have no cutoff", lambda: XENDCG(NDCG(k=3))),

@@ -250,6 +250,8 @@ def test_validation_queries_are_measured_with_their_weights():
     expected = np.average(values, weights=found.queries.query_weight)
     assert np.allclose(np.sort(found.queries.query_weight), np.sort(weight))
     assert found.comparison["mean"][0] == pytest.approx(expected)
+    by_column = tune(X.assign(w=1.0), y, valid=(Xv.assign(w=by_row), yv), weight="w", **given)
+    assert by_column.comparison["mean"].tolist() == found.comparison["mean"].tolist()
     with pytest.raises(ValueError, match=r"valid has no weights: give valid=\(X, y, sample_weight\)"):
         tune(X, y, valid=(Xv, yv), sample_weight=np.ones(len(X)), **given)
 
@@ -294,29 +296,33 @@ OTHERS = [Setting("objective", name, "lightgbm", 1) for name in ("lambdarank", "
 
 
 def table_of(results, seed=0):
-    chosen = choose(results, (DEFAULT, RECOMMENDED), NDCG(10))
+    chosen = choose(results, NDCG(10))
     searched = [one for one in results if one.setting in (RECOMMENDED, *TREES)]
     return compare_results(results, [], chosen, searched, (NDCG(10),)), chosen
 
 
-def test_the_simplest_setting_is_kept_where_the_difference_is_noise():
-    """Entry 26: earlier the highest mean, which gave NDCG away for noise."""
-    results = drawn(dict.fromkeys([DEFAULT, RECOMMENDED], 0.0) | {TREES[0]: 0.001})
-    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting in (DEFAULT, RECOMMENDED)
-    results = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, TREES[0]: 0.05})
-    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting == TREES[0]
+def test_the_highest_mean_is_chosen_and_what_is_noise_is_not_called_better():
+    """Entry 26: the choice is the highest mean, which is best on the development sets; no mark says more than that."""
+    for seed in range(20):
+        frame, chosen = table_of(
+            drawn(dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *OTHERS], 0.0), seed=seed)
+        )
+        assert chosen.found.means[NDCG(10)] == max(frame["mean"])
+        assert (frame[frame.question == "choice"]["mark"] == "").all()
+    equal = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0}, spread=0.0)
+    assert choose(equal, NDCG(10)).setting == DEFAULT
 
 
 def test_a_setting_with_undefined_queries_is_not_chosen():
     results = drawn({DEFAULT: 0.0, TREES[0]: 0.5})
     results[1].found.values[NDCG(10)][:3] = np.nan
-    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting == DEFAULT
+    assert choose(results, NDCG(10)).setting == DEFAULT
 
 
 def test_baselines_are_never_chosen():
     summed = Setting("label", LOSS, "lightgbm", 1, added="clicks", is_baseline=True)
     results = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5})
-    assert choose(results, (DEFAULT, RECOMMENDED), NDCG(10)).setting != summed
+    assert choose(results, NDCG(10)).setting != summed
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,10 +11,9 @@ from scipy import stats
 from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
 from lambdaboost._jit import using
 from lambdaboost.objectives import parse
-from lambdaboost.objectives.kernels.dispatch import BY_SWEEP, BY_TILES
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round
-from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
+from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES, PreparedPairs, Round
 
 
 def noise_of(q, scores, seed=0, iteration=0, draw=0):

@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
+from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 

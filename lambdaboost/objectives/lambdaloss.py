@@ -13,7 +13,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
-from lambdaboost.objectives.kernels.sigmoids import scale_scores, write_sigmoid_pairs
+from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
@@ -46,8 +46,8 @@ class LambdaLoss(Objective):
         Gains, label source and cutoff. Scheme "1" has no cutoff: documents past it would never rise.
     scheme : "1", "2" or "2++"
         Which of the three losses.
-    mu : float
-        The weight μ of δ in "2++", ≥ 0; the paper's 10.
+    distance_weight : float
+        The weight μ of δ, the distance of the ranks, in "2++", ≥ 0; the paper's 10.
     sigma : float
         Steepness of the logistic, > 0.
 
@@ -57,22 +57,24 @@ class LambdaLoss(Objective):
     >>> grad, hess = LambdaLoss(scheme="2").gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     >>> grad.round(4)  # δ/2, δ = 1 − 1/log2(3)
     array([ 0.1845, -0.1845], dtype=float32)
-    >>> LambdaLoss(mu=5.0)
-    LambdaLoss(mu=5.0)
+    >>> LambdaLoss(distance_weight=5.0)
+    LambdaLoss(distance_weight=5.0)
 
     """
 
     metric: NDCG | CNDCG = NDCG()
     scheme: Scheme = "2++"
-    mu: float = 10.0
+    distance_weight: float = 10.0
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
         check_choice("scheme", self.scheme, Scheme)
-        check_number("mu", self.mu, 0, 1e6)
-        if self.scheme != "2++" and self.mu != 10:
-            raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
+        check_number("distance_weight", self.distance_weight, 0, 1e6)
+        if self.scheme != "2++" and self.distance_weight != 10:
+            raise ValueError(
+                f"distance_weight={self.distance_weight!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ"
+            )
         check_sigma(self.sigma)
         if self.scheme == "1" and self.metric.k is not None:
             raise ValueError(
@@ -85,7 +87,7 @@ class LambdaLoss(Objective):
             return self._prepare_loss_1(q)
         # The pairs of LambdaRank with other weights.
         rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
-        of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.mu)
+        of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.distance_weight)
         swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
         return PreparedPairs(rule, q, rule.read(q).weights._replace(swap=swap, cutoff=q.n_documents))
 

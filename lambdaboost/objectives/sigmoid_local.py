@@ -50,4 +50,4 @@ class SigmoidLocal(Objective):
     @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
-        return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)
+        return PairRule(self.metric.source, self.metric, center=self.center, local=True)

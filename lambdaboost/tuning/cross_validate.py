@@ -126,6 +126,7 @@ def cross_validate(
     check_whole("folds", folds, 2)
     columns = columns_in(X, columns_of(ranker))
     data = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    columns = columns_of_folds(data, columns)
     for measure in chosen:
         check_measure(measure, "X", data)
     # A fold of whole queries for each query; documents in random order.
@@ -174,25 +175,18 @@ def train_fold(
 
     if (start := time.time()) > until:
         return None
-    copy = clone(ranker).set_params(early_stopping_rounds=None)
-    copy.set_params(query=columns.query, sources=columns.sources or None, position=columns.position)
+    copy = clone(ranker).set_params(early_stopping_rounds=None, **named(columns))
     train, valid = data.take(~held_out), data.take(held_out)
     grades = train.queries.labels[RELEVANCE]
     if added is not None:
         grades = grades + train.queries.labels[added]
-    # The engines' rankers name the same arguments differently.
-    weight, valid_weight = (part.queries.query_weight for part in (train, valid))
     arguments: dict[str, Any] = {}
     if ranker._engine.NAME == "xgboost":
         copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
-        weights = {"sample_weight": weight, "sample_weight_eval_set": [valid_weight]}
     else:
         arguments = {"eval_metric": [measure], "callbacks": []}
         if early_stopping_rounds is not None:
             arguments["callbacks"].append(lightgbm_stop(early_stopping_rounds))
-        weights = {"sample_weight": weight, "eval_sample_weight": [valid_weight]}
-    if data.queries.weight is not None:
-        arguments |= weights
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the training on all queries warns
         try:
@@ -311,6 +305,21 @@ def columns_in(X: Any, columns: Columns) -> Columns:
     return Columns(sources=sources, position=None if X.queries.positions is None else "position")
 
 
+def columns_of_folds(data: Collection, columns: Columns) -> Columns:
+    """The columns with that of the weights, also where these were an array."""
+    return replace(columns, weight=None if data.queries.weight is None else columns.weight or "sample_weight")
+
+
+def named(columns: Columns) -> dict[str, Any]:
+    """The parameters of a ranker that name columns."""
+    return {
+        "query": columns.query,
+        "sources": columns.sources or None,
+        "position": columns.position,
+        "weight": columns.weight,
+    }
+
+
 def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
@@ -325,7 +334,7 @@ def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **array
 
 
 def table_of(data: Collection, columns: Columns) -> Any:
-    """A pandas frame of a Collection's features, with the columns of queries, label sources and positions."""
+    """A pandas frame of a Collection's features, with the columns of queries, label sources, positions and weights."""
     import pandas as pd
 
     q, features = data.queries, data.table("f{}")
@@ -335,6 +344,8 @@ def table_of(data: Collection, columns: Columns) -> Any:
     frame = features.set_axis(list(data.feature_names or features.columns), axis=1)
     more: dict[str, Any] = {columns.query: np.repeat(np.arange(q.n_queries), q.sizes)}
     more |= {columns.sources[name]: of for name, of in q.labels.items() if name in columns.sources}
+    if columns.weight is not None:
+        more[columns.weight] = np.repeat(q.query_weight, q.sizes)
     if columns.position is not None and q.position is not None:
         shown = q.position > 0
         if q.position_names is None:

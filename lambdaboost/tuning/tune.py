@@ -55,9 +55,11 @@ from lambdaboost.tuning.cross_validate import (
     TrainedFold,
     check_measure,
     columns_in,
+    columns_of_folds,
     find_shared,
     fold_of_query,
     measure_folds,
+    named,
     read,
     table_of,
     train_fold,
@@ -209,6 +211,7 @@ def tune(
     query: str = QUERY,
     sources: Any = None,
     position: str | None = None,
+    weight: str | None = None,
     group: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
@@ -239,7 +242,7 @@ def tune(
     valid : (X, y) or (X, y, sample_weight) or Collection, optional
         Queries to measure on in place of cross-validation, such as those of a later time: a table with the columns of
         X. They are never trained on.
-    query, sources, position : str, list or dict, str
+    query, sources, position, weight : str, list or dict, str, str
         Columns of X, as of `LambdaRanker`.
     group, qid, sample_weight : arrays, optional
         As of ``LambdaRanker.fit``.
@@ -310,7 +313,7 @@ def tune(
     main = first_installed() if engine is None else engine
     package(main)
     arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
-    columns = columns_in(X, Columns(query, sources=sources or (), position=position))
+    columns = columns_in(X, Columns(query, sources=sources or (), position=position, weight=weight))
     train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
     for measured in measures:
@@ -329,7 +332,14 @@ def tune(
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
     processes = min(workers or worth, n * (int(fold.max()) + 1), joblib.cpu_count())
     search = Search(
-        data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed
+        data.shuffled(seed),
+        fold,
+        measures,
+        columns_of_folds(data, columns),
+        rounds,
+        early_stopping_rounds,
+        processes,
+        seed,
     )
     announce(search, planned[0], n)
 
@@ -354,7 +364,7 @@ def tune(
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # Choose and compare.
-    members = [choose(results, planned[:2], measures[0])]
+    members = [choose(results, measures[0])]
     chosen, curve, weights = members[0], None, None
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
@@ -372,10 +382,11 @@ def tune(
     fitted = []
     for one in members:
         n_rounds = max(1, round(one.found.rounds * scale))
-        ranker = ranker_of(one.setting, n_rounds, columns, seed)
         if isinstance(X, Collection):
-            fit_collection(ranker, X, columns)
+            ranker = ranker_of(one.setting, n_rounds, search.columns, seed)
+            fit_collection(ranker, X, search.columns)
         else:
+            ranker = ranker_of(one.setting, n_rounds, columns, seed)
             ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
         fitted.append(ranker)
     model = fitted[0] if weights is None else merge(fitted, weights=weights)
@@ -397,14 +408,12 @@ def tune(
 
 
 def fit_collection(ranker: Any, data: Collection, columns: Columns) -> None:
-    """Fit a ranker on a Collection: as a table if it has names, further labels or positions, else as an array."""
-    q = data.queries
-    weight = None if q.weight is None else q.query_weight
-    grades = q.labels[RELEVANCE]
-    if data.feature_names or columns.sources or columns.position:
-        ranker.fit(table_of(data, columns), grades, sample_weight=weight)
+    """Fit a ranker on a Collection: as a table if it has names or further columns, else as an array."""
+    q, grades = data.queries, data.queries.labels[RELEVANCE]
+    if data.feature_names or columns.sources or columns.position or columns.weight:
+        ranker.fit(table_of(data, columns), grades)
     else:
-        ranker.fit(data.features, grades, group=q.sizes, sample_weight=weight)
+        ranker.fit(data.features, grades, group=q.sizes)
 
 
 # The search.
@@ -436,8 +445,8 @@ def split(
     X, y, weight = (*valid, None, None)[:3]
     if is_weighted and weight is None:
         raise ValueError(
-            "sample_weight weights X, and valid has no weights: give valid=(X, y, sample_weight), so that its queries "
-            "are measured as they should count"
+            "sample_weight weights X, and valid has no weights: give valid=(X, y, sample_weight), or weight= as a "
+            "column of both, so that its queries are measured as they should count"
         )
     encoder = Encoder(columns, train.feature_names or (), train.categories)
     part = read(X, y, encoder, name="valid", weight=weight)
@@ -508,9 +517,7 @@ def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any
     return import_module(f"lambdaboost.{setting.engine}").LambdaRanker(
         objective=setting.objective,
         n_estimators=rounds,
-        query=columns.query,
-        sources=columns.sources or None,
-        position=columns.position,
+        **named(columns),
         **params_in(setting, seed),
     )
 
@@ -571,23 +578,17 @@ def on_trees(results: Iterable[Result], engine: str, objective: Any) -> list[Res
     ]
 
 
-def choose(results: Sequence[Result], simple: Sequence[Setting], measure: Measure) -> Result:
-    """The first of the `simple` settings that is within one standard error of the highest mean, else the highest mean.
+def choose(results: Sequence[Result], measure: Measure) -> Result:
+    """The setting with the highest mean, the first of equal ones.
 
-    A setting that leaves the measure undefined on a query on which
-    another defines it is not chosen, if there is any that does not.
+    A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
+    that does not. The alternative, the engine's default unless another is better by one standard error, gives NDCG
+    away: see benchmarks/results/choice.md.
     """
     eligible = [one for one in results if not one.setting.is_baseline]
-    defined = np.sum([~np.isnan(one.found.values[measure]) for one in eligible], axis=1)
-    eligible = [one for one, n in zip(eligible, defined, strict=True) if n == defined.max()]
-    best = max(eligible, key=lambda one: one.found.means[measure])
-    for setting in simple:
-        for one in eligible:
-            if one.setting == setting:
-                mean, error, _ = weighted_mean(*differences(best, one, measure))
-                if mean <= error:
-                    return one
-    return best
+    defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]
+    complete = [one for one, n in zip(eligible, defined, strict=True) if n == max(defined)]
+    return max(complete, key=lambda one: one.found.means[measure])
 
 
 def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:

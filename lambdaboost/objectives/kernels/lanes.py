@@ -25,9 +25,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import by_type, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
-from lambdaboost.objectives.kernels.exp import FLOAT64_NORMAL, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import Loss, curvature
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
@@ -35,19 +33,32 @@ from lambdaboost.objectives.kernels.pair_weight import (
     by_document,
     factor_of,
     gain_delta,
-    has_h,
+    has_second,
     is_factored,
     rank_terms,
+    split_gain,
 )
-from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair
+from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, exp_minus
+from lambdaboost.objectives.kernels.tiles import (
+    DISCOUNT,
+    FACTOR,
+    GAIN,
+    GAIN_REST,
+    LAM,
+    MU,
+    SECOND,
+    E,
+    PairFormula,
+    pair,
+)
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
-LEVEL_ROW, REACH_ROW = np.int64(7), np.int64(8)
-SLOT = 9 * LANES
+LEVEL_ROW, REACH_ROW = np.int64(8), np.int64(9)
+SLOT = 10 * LANES
 
 
 class Batches(NamedTuple):
@@ -108,8 +119,8 @@ class LaneWork(NamedTuple):
     best: Any  # by lane
     worst: Any
     by_rank: Any  # of one list
-    d: Any
-    h: Any
+    discount: Any  # by rank
+    second: Any
     level: Any  # by lane: where the levels of its list begin
 
 
@@ -158,8 +169,8 @@ def _to_slots(batch, levels, work, slots):
         for lane in range(LANES):
             row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane] = level[lane], reach[lane]
         for lane in range(LANES):
-            of_level = gain[work.level[lane] + max(level[lane], 0)]
-            row[LANES * GAIN + lane] = of_level if level[lane] >= 0 else np.float32(0)
+            of_level = gain[work.level[lane] + max(level[lane], 0)] if level[lane] >= 0 else 0.0
+            row[LANES * GAIN + lane], row[LANES * GAIN_REST + lane] = split_gain(of_level)
         for lane in range(LANES):
             row[LANES * LAM + lane] = row[LANES * MU + lane] = 0
         for lane in range(LANES):
@@ -177,14 +188,14 @@ def _factors_to_slots(factors, batch, offsets, slots):
 
 def _same_terms_to_slots(swap, weights, batch, offsets, work, slots):
     ranked = Ranked(0, work.by_rank[:0], weights.gains[:0], weights.discounts, weights.cutoff)
-    rank_terms(swap, ranked, work.d, work.h)
+    rank_terms(swap, ranked, work.discount, work.second)
     for i in range(batch.position.shape[0]):
         row, position = slots[i * SLOT : (i + 1) * SLOT], batch.position[i]
         for lane in range(LANES):
             rank = work.rank[np.int32(position[lane]) * LANES + lane]
-            row[LANES * D + lane] = work.d[rank]
-            if has_h(swap):
-                row[LANES * H + lane] = work.h[rank]
+            row[LANES * DISCOUNT + lane] = work.discount[rank]
+            if has_second(swap):
+                row[LANES * SECOND + lane] = work.second[rank]
 
 
 def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
@@ -196,11 +207,11 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
         for p in range(b - a):
             work.by_rank[work.rank[p * LANES + lane]] = p
         ranked = Ranked(a, work.by_rank[: b - a], weights.gains[a:b], weights.discounts, weights.cutoff)
-        rank_terms(swap, ranked, work.d, work.h)
+        rank_terms(swap, ranked, work.discount, work.second)
         for i in range(b - a):
             r = work.rank[np.int32(batch.position[i, lane]) * LANES + lane]
-            slots[i * SLOT + LANES * D + lane] = work.d[r]
-            slots[i * SLOT + LANES * H + lane] = work.h[r]
+            slots[i * SLOT + LANES * DISCOUNT + lane] = work.discount[r]
+            slots[i * SLOT + LANES * SECOND + lane] = work.second[r]
 
 
 def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
@@ -209,11 +220,11 @@ def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
         if q >= 0:
             of_query = swap.mean[offsets[q] : offsets[q + 1]]
             for i in range(of_query.size):
-                slots[i * SLOT + LANES * D + lane] = of_query[batch.position[i, lane]]
+                slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[batch.position[i, lane]]
 
 
 def _terms_to_slots(swap):
-    """Fill D and h of each slot: from tables where a rank, or a document, has the same whatever the order."""
+    """Fill discount and second term of each slot: from tables where a rank or a document has one whatever the order."""
     if getattr(swap, "by_document", False):
         return _document_terms_to_slots
     return _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
@@ -227,8 +238,9 @@ def _document(slot, lane):
     return Document(
         slot[LANES * E + lane],
         slot[LANES * GAIN + lane],
-        slot[LANES * D + lane],
-        slot[LANES * H + lane],
+        slot[LANES * GAIN_REST + lane],
+        slot[LANES * DISCOUNT + lane],
+        slot[LANES * SECOND + lane],
         slot[LANES * FACTOR + lane],
     )
 
@@ -238,7 +250,7 @@ def _add_lane_pair(formula, one, other):
     """Add the pair of two slots in every lane."""
     for lane in range(LANES):
         i, j = _document(one, lane), _document(other, lane)
-        i = Document(formula.sigmoid.shift * i.e, i.gain, i.d, i.h, i.factor)
+        i = Document(formula.sigmoid.shift * i.e, i.gain, i.gain_rest, i.discount, i.second, i.factor)
         level = other[LANES * LEVEL_ROW + lane]
         is_pair = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
         u = gain_delta(formula.swap, i, j) if is_pair else np.float32(0)
@@ -265,7 +277,7 @@ class Results(NamedTuple):
 
 
 @inlined
-def _write(gradient, batch, offsets, rank, slots, results):
+def _write(force, batch, offsets, rank, slots, results):
     """Bring the sums of the lists to their documents."""
     lam, mu = results.out[0], results.out[1]
     for lane in range(LANES):
@@ -276,7 +288,7 @@ def _write(gradient, batch, offsets, rank, slots, results):
         for i in range(m):
             p = a + batch.position[i, lane]
             lam[p] = slots[i * SLOT + LANES * LAM + lane]
-            mu[p] = curvature(gradient, slots[i * SLOT + LANES * MU + lane])
+            mu[p] = curvature(force, slots[i * SLOT + LANES * MU + lane])
         if results.order.size:
             for p in range(m):
                 results.order[a + rank[p * LANES + lane]] = p
@@ -306,25 +318,24 @@ def sum_by_lanes(first, last, lists, formula, work, results):
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
         _factors_to_slots(formula.factors, batch, offsets, slots)
         _sum_lane_pairs(formula, n, slots)
-        _write(formula.gradient, batch, offsets, work.rank, slots, results)
+        _write(formula.force, batch, offsets, work.rank, slots, results)
 
 
-def gradient_by_lanes(
+def lambdas_by_lanes(
     scores: NDArray[np.float64],
     ranked_by: NDArray[np.float64],
     batches: Batches,
     levels: Levels,
-    gain: NDArray[np.float32],
+    gain: NDArray[np.float64],
     weights: PairWeights,
-    loss: Loss,
+    formula: PairFormula,
     results: Results,
 ) -> None:
     """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than RATIO_RANGE apart.
 
     Ranks are those by `ranked_by`, or where it has no length by the scores.
     """
-    formula = PairFormula(weights.swap, weights.factors, *loss)
-    gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
+    gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
     lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, LogisticPlusLocal, Loss
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights, by_gain
+from lambdaboost.objectives.kernels.sigmoid import Local, Logistic, Sigmoid
 from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
 
 
@@ -22,7 +21,7 @@ class Pairs(NamedTuple):
     """The pairs of some queries: between which levels, and with which weights."""
 
     levels: Levels
-    gain: NDArray[np.float32]  # of each level
+    gain: NDArray[np.float64]  # of each level, less that of the worst one that it pairs with
     weights: PairWeights
 
 
@@ -36,10 +35,7 @@ class RankNoise(NamedTuple):
 
 @dataclass(frozen=True)
 class PairRule:
-    """λ and μ summed over pairs of documents that differ in `source` and tie in every source of `within`.
-
-    `logistic` and `local` are the weights of the two forces (`loss`).
-    """
+    """λ and μ summed over pairs of documents that differ in `source` and tie in every source of `within`."""
 
     source: str
     metric: Measure | None = None  # its |ΔZ| weights a pair; None: every weight is 1
@@ -47,8 +43,7 @@ class PairRule:
     skip_zero: bool = False
     sigma: float = 1.0
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
-    logistic: float = 1.0
-    local: float = 0.0
+    local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
     factors: PairFactors | None = None  # of the better document, which multiply the weight of a pair
     noise: RankNoise | None = (
         None  # a pair is weighted by the mean over noisy rankings; None: by that of the scores
@@ -62,16 +57,15 @@ class PairRule:
                 "measure of that source"
             )
 
-    @cached_property
-    def loss(self) -> Loss:
-        """The force and where its logistic stands."""
-        mixed = (self.logistic, self.local) != (1, 0)
-        gradient = (
-            LogisticPlusLocal(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
-        )
-        return Loss(
-            gradient, ByRatio(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
-        )
+    @property
+    def force(self) -> Logistic | Local:
+        """λ and μ of a pair as functions of ρ."""
+        return Local() if self.local else Logistic()
+
+    @property
+    def sigmoid(self) -> Sigmoid:
+        """What ρ is."""
+        return Sigmoid(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
 
     def levels(self, q: Queries) -> Levels:
         """Which documents pair with which."""

@@ -2,18 +2,18 @@
 
 A *swap* is a NamedTuple, so that the compiler knows it by its type. It says what |ΔZ| is in three static functions:
 
-- `rank_terms` writes two values, d and h, for every rank of a query, and returns the rank past which two documents
-  gain nothing by a swap;
-- `rank_delta` is the part of |ΔZ| that the d and h of the two ranks decide, the other being the difference of the
-  gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
+- `rank_terms` writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank
+  past which two documents gain nothing by a swap;
+- `rank_delta` is the part of |ΔZ| that discount and second term of the two ranks decide, the other being the difference
+  of the gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
 - `tree_terms`, where time grows as the length of a list (`tree`): over the difference of the gains, |ΔZ| of a level at
   the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), which it writes to w.
 
 Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
-``has_h=True`` if `rank_delta` reads h, ``fixed_by_rank=True`` if d and h of a rank are the same in all queries,
-``by_levels=True`` if d depends on the pair of levels, ``by_document=True`` if d is a document's whatever its rank, and
-``n_terms``, how many values D a rank has in the tree: 0, 1 (d), 2 (d and h), -1 for one per level, None if there is no
-`tree_terms`.
+``has_second=True`` if `rank_delta` reads the second term, ``fixed_by_rank=True`` if both are the same in all queries,
+``by_document=True`` if the discount is a document's whatever its rank, ``counts_pairs=True`` if |ΔZ| depends on all
+documents between the two, and ``n_terms``, how many values D a rank has in the tree: 0, 1 (the discount), 2 (both),
+None if there is no `tree_terms`.
 
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, inlined, known_by_type
+from lambdaboost._jit import by_type, inlined, inlined_strict_fp, known_by_type
 from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
@@ -94,9 +94,10 @@ class Document(NamedTuple):
     """What a pair reads of one of its documents."""
 
     e: Any  # E = e^{σs} up to a factor of the query
-    gain: Any
-    d: Any
-    h: Any
+    gain: Any  # in float32 kernels the sum of `gain` and a much smaller `gain_rest`
+    gain_rest: Any
+    discount: Any
+    second: Any
     factor: Any  # by which the weight is multiplied where it is the better
 
 
@@ -117,16 +118,29 @@ rank_terms = by_type(lambda swap: swap.rank_terms)
 rank_delta = by_type(lambda swap: swap.rank_delta)
 tree_terms = by_type(lambda swap: swap.tree_terms)
 by_gain = known_by_type(lambda swap: getattr(swap, "by_gain", True))
-has_h = known_by_type(lambda swap: getattr(swap, "has_h", False))
-by_levels = known_by_type(lambda swap: getattr(swap, "by_levels", False))
+has_second = known_by_type(lambda swap: getattr(swap, "has_second", False))
+counts_pairs = known_by_type(lambda swap: getattr(swap, "counts_pairs", False))
 by_document = known_by_type(lambda swap: getattr(swap, "by_document", False))
 is_factored = known_by_type(lambda factors: factors is Factors)
+
+
+@inlined_strict_fp
+def split_gain(gain):
+    """A float64 as the sum of a float32 and a much smaller one."""
+    rounded = np.float32(gain)
+    return rounded, np.float32(gain - rounded)
+
+
+@inlined_strict_fp
+def _difference(gain_i, rest_i, gain_j, rest_j):
+    """The difference of two sums of a large number and a small one: in another order it would lose the small ones."""
+    return (gain_i - gain_j) + (rest_i - rest_j)
 
 
 @inlined
 def gain_delta(swap, i, j):
     """The part of |ΔZ| that the gains of a better document and a worse one decide."""
-    return i.gain - j.gain if by_gain(swap) else ONE
+    return _difference(i.gain, i.gain_rest, j.gain, j.gain_rest) if by_gain(swap) else ONE
 
 
 @traits(by_gain=False, fixed_by_rank=True, n_terms=0)
@@ -134,7 +148,7 @@ class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
+    def rank_terms(swap, query, discount, second):
         """Nothing by rank."""
         return query.cutoff
 
@@ -144,7 +158,7 @@ class Unit(NamedTuple):
         return ONE
 
     @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
+    def tree_terms(swap, upper, lower, second, w):
         """One."""
         w[0] = 1
 
@@ -154,24 +168,24 @@ class Dcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG and Precision."""
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
-        """Discounts as d, whichever documents stand there; no h.
+    def rank_terms(swap, query, discount, second):
+        """Discounts, whichever documents stand there.
 
         They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
         """
-        last = query.discounts[d.size - 1]
-        for rank in range(d.size):
-            d[rank] = query.discounts[rank] - last
+        last = query.discounts[discount.size - 1]
+        for rank in range(discount.size):
+            discount[rank] = query.discounts[rank] - last
         return query.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
-        """How far d of two ranks differ."""
-        return abs(i.d - j.d)
+        """How far the discounts of two ranks differ."""
+        return abs(i.discount - j.discount)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
-        """D is d, which falls from rank to rank."""
+    def tree_terms(swap, upper, lower, second, w):
+        """The discount alone, which falls from rank to rank."""
         w[1] = 1
 
 
@@ -182,16 +196,16 @@ class MeanDcg(NamedTuple):
     mean: NDArray[np.float32]  # (n_documents,)
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
-        """Mean discounts as d, in the order given, in which those that are 0 may come last; no h."""
-        n = d.size
+    def rank_terms(swap, query, discount, second):
+        """Mean discounts, in the order given, in which those that are 0 may come last."""
+        n = discount.size
         for rank in range(n):
-            d[rank] = swap.mean[query.first + query.by_rank[rank]]
-        while n > 0 and d[n - 1] == 0:
+            discount[rank] = swap.mean[query.first + query.by_rank[rank]]
+        while n > 0 and discount[n - 1] == 0:
             n -= 1
         return n
 
     @staticmethod
     def rank_delta(swap, i, j):
-        """How far d of two documents differ."""
-        return abs(i.d - j.d)
+        """How far the discounts of two documents differ."""
+        return abs(i.discount - j.discount)

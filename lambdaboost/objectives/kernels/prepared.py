@@ -1,4 +1,15 @@
-"""`PreparedPairs`: the pairs of a rule in some queries, found once, and summed at the scores of every round."""
+"""`PreparedPairs`: the pairs of a rule in some queries, found once, and summed at the scores of every round.
+
+Which of five kernels sums the pairs of each query is decided before any of them runs:
+
+kernel  queries                                                    loop
+lanes   up to 40 documents                                         64 lists side by side (`lanes`)
+tree    many pairs, few levels, a swap that is a sum of terms      runs of documents interact (`tree`)
+sweep   the same, of weights by the mean discount of a document   documents by that, at fixed points (`sweep`)
+tiles   all others                                                 one list after the other (`tiles`)
+float64 scores too far apart for one float32, even when a lone     one pair after the other (`in_float64`)
+        highest or lowest one is clipped; `PairAccuracy`
+"""
 
 from __future__ import annotations
 
@@ -7,38 +18,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import over_queries
+from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import sort_queries
-from lambdaboost.objectives.kernels.dispatch import (
-    BY_LANES,
-    BY_PLAIN_LOOP,
-    BY_SWEEP,
-    BY_TILES,
-    BY_TREE,
-    choose_kernel,
-    clip_outliers,
-)
-from lambdaboost.objectives.kernels.exp import RATIO_RANGE
-from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
+from lambdaboost.objectives.kernels.in_float64 import lambdas_in_float64
+from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, Results, in_batches, lambdas_by_lanes
+from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round, mean_discounts
 from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
-from lambdaboost.objectives.kernels.pair_weight import MeanDcg, PairWeights
-from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
-from lambdaboost.objectives.kernels.sweep import gradient_by_sweep
-from lambdaboost.objectives.kernels.tree import gradient_by_tree
+from lambdaboost.objectives.kernels.pair_weight import MeanDcg, PairWeights, by_document, counts_pairs
+from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, Sigmoid
+from lambdaboost.objectives.kernels.sweep import lambdas_by_sweep
+from lambdaboost.objectives.kernels.tiles import Lists, PairFormula, lambdas_by_tiles
+from lambdaboost.objectives.kernels.tree import is_tree_faster, lambdas_by_tree
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int32]  # (n_documents,) the documents of each query by score, counted within the query
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
+BY_LANES, BY_TILES, BY_TREE, BY_SWEEP, BY_FLOAT64 = range(5)
+Kernels = NDArray[np.int8]  # one of these for each query
 NO_ORDER, NO_SCORES = np.empty(0, np.int32), np.empty(0)
 LONG_LISTS = {
-    BY_TILES: gradient_by_tiles,
-    BY_TREE: gradient_by_tree,
-    BY_SWEEP: gradient_by_sweep,
-    BY_PLAIN_LOOP: gradient_by_plain_loop,
+    BY_TILES: lambdas_by_tiles,
+    BY_TREE: lambdas_by_tree,
+    BY_SWEEP: lambdas_by_sweep,
+    BY_FLOAT64: lambdas_in_float64,
 }
 
 
@@ -65,7 +71,7 @@ class PreparedPairs:
         self.weights = of_measure if weights is None else weights
         if rule.factors is not None:
             self.weights = self.weights._replace(factors=rule.factors.of(q))
-        self.loss, self.sigma, self.offsets, self.noise = rule.loss, rule.sigma, q.offsets, rule.noise
+        self.force, self.sigmoid, self.offsets, self.noise = rule.force, rule.sigmoid, q.offsets, rule.noise
         self.discounts: NDArray[np.float32] | None = None
         if self.noise is not None:
             self.of_levels = digest_levels(q, levels)
@@ -90,9 +96,10 @@ class PreparedPairs:
             out: NDArray[np.floating] = self._sum(now, self.weights, now.order)
         else:
             out = self._sum_noisy(now, self.noise)
-        if self.sigma != 1:
-            out[0] *= np.float32(self.sigma)
-            out[1] *= np.float32(self.sigma**2)
+        sigma = self.sigmoid.sigma
+        if sigma != 1:
+            out[0] *= np.float32(sigma)
+            out[1] *= np.float32(sigma**2)
         return out[0], out[1]
 
     def _sum_noisy(self, now: Round, ranks: RankNoise) -> NDArray[np.floating]:
@@ -126,18 +133,19 @@ class PreparedPairs:
         already; None if nobody else reads it.
         """
         groups, near = self.groups, now.scores
-        if self.loss.sigmoid.sigma * now.spread + abs(self.loss.sigmoid.center) > RATIO_RANGE:
-            near, kernels = clip_outliers(now.scores, self.offsets, self.kernels, self.loss)
+        if self.sigmoid.sigma * now.spread + abs(self.sigmoid.center) > RATIO_RANGE:
+            near, kernels = clip_outliers(now.scores, self.offsets, self.kernels, self.sigmoid)
             groups = group_by_kernel(kernels)
 
         # Short lists, which count their ranks themselves.
         out = np.empty((2, now.scores.size), np.float32)
+        formula = PairFormula(weights.swap, weights.factors, self.force, self.sigmoid)
         is_sorted = is_sorted or (order is not None and bool(order[0] >= 0))
         by_lanes = groups.get(BY_LANES)
         if by_lanes is not None and self.batches is not None:
             results = Results(by_lanes, out, NO_ORDER if order is None or is_sorted else order)
             lists = self.batches, self.levels, self.gain, weights
-            gradient_by_lanes(near, NO_SCORES if ranked_by is None else ranked_by, *lists, self.loss, results)
+            lambdas_by_lanes(near, NO_SCORES if ranked_by is None else ranked_by, *lists, formula, results)
 
         # Longer lists, in their order.
         if by_lanes is None or len(groups) > 1:
@@ -147,10 +155,10 @@ class PreparedPairs:
                 skipped = self.none if by_lanes is None else by_lanes
                 ranks = now.scores if ranked_by is None else ranked_by
                 over_queries(sort_queries, self.offsets, skipped, ranks, order)
-            for kernel, wanted in groups.items():
-                if kernel != BY_LANES:
-                    LONG_LISTS[kernel](
-                        Lists(wanted, self.levels, weights, self.gain, near, order), self.loss, out
+            for which, wanted in groups.items():
+                if which != BY_LANES:
+                    LONG_LISTS[which](
+                        Lists(wanted, self.levels, weights, self.gain, near, order), formula, out
                     )
         return out
 
@@ -158,3 +166,62 @@ class PreparedPairs:
 def group_by_kernel(kernels: NDArray[np.int8]) -> dict[int, NDArray[np.bool_]]:
     """Which queries each kernel sums, without kernels that sum none."""
     return {int(kernel): kernels == kernel for kernel in np.unique(kernels)}
+
+
+def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
+    """The kernel of each query whose scores are near each other, (n_queries,)."""
+
+    def build() -> tuple[Kernels, Levels]:
+        if counts_pairs(weights.swap):
+            return np.full(q.n_queries, BY_FLOAT64, dtype=np.int8), levels
+        kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
+        kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
+        kernels[is_tree_faster(q, levels, weights)] = BY_SWEEP if by_document(weights.swap) else BY_TREE
+        return kernels, levels
+
+    key = ("kernels", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
+    kernels: Kernels = q.memo(key, build)[0]
+    return kernels
+
+
+def clip_outliers(
+    scores: Floats, offsets: NDArray[np.int64], kernels: Kernels, sigmoid: Sigmoid
+) -> tuple[Floats, Kernels]:
+    """The scores, a lone outlier nearer to the others, and the kernels, BY_FLOAT64 where that is not enough."""
+    sigma, center, _ = sigmoid
+    near, kernels = scores.copy(), kernels.copy()
+    most = RATIO_RANGE - abs(center)
+    over_queries(_clip_outliers, offsets, (sigma, most, most - FLOAT32_ZERO - abs(center)), near, kernels)
+    return near, kernels
+
+
+@kernel
+def _clip_outliers(first, last, offsets, limits, scores, kernels):
+    """Move the highest or the lowest score of a list of too wide a range, or go BY_FLOAT64 where neither helps.
+
+    `limits` are σ, the widest range, and that of the other scores which leaves the outlier so far from all of them that
+    ρ or 1 − ρ is 0 in its pairs, as it was before.
+    """
+    sigma, most, others = limits
+    for q in range(first, last):
+        s = scores[offsets[q] : offsets[q + 1]]
+        best = worst = s[0]
+        for x in s:
+            best, worst = max(best, x), min(worst, x)
+        if sigma * (best - worst) <= most or kernels[q] == BY_TREE:
+            continue
+        second, last_but_one = worst, best
+        for x in s:
+            second = x if second < x < best else second
+            last_but_one = x if last_but_one > x > worst else last_but_one
+        high, low = best, worst
+        if sigma * (second - worst) <= others:
+            high = worst + most / sigma
+        elif sigma * (best - last_but_one) <= others:
+            low = best - most / sigma
+        # Scores of 1e17 do not change by as little.
+        if sigma * (high - low) > most + 1 or not (high > second and low < last_but_one):
+            kernels[q] = BY_FLOAT64
+            continue
+        for i in range(s.size):
+            s[i] = min(max(s[i], low), high)

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import factor_of
 from lambdaboost.objectives.kernels.tree import N_POINTS, SCALE, WIDTH, X
 
@@ -111,7 +110,7 @@ def sum_by_sweep(s, mean, level, by_mean, gain, factors, first, out):
                     times_m[here + v] += figure * m
 
 
-def gradient_by_sweep(lists: Any, loss: Loss, out: Any) -> None:
+def lambdas_by_sweep(lists: Any, formula: Any, out: Any) -> None:
     """Write λ and μ of the queries that are wanted, whose scores lie at most RATIO_RANGE / σ apart."""
     levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
 
@@ -121,7 +120,7 @@ def gradient_by_sweep(lists: Any, loss: Loss, out: Any) -> None:
             out[:, here] = 0
             scores, mean = lists.scores[here], weights.swap.mean[here]
             sum_by_sweep(
-                loss.sigmoid.sigma * (scores - scores.min()), mean, levels.of_document[here], np.argsort(mean),
+                formula.sigmoid.sigma * (scores - scores.min()), mean, levels.of_document[here], np.argsort(mean),
                 lists.gain[own], weights.factors, here.start, out[:, here],
             )  # fmt: skip
 

@@ -14,8 +14,8 @@ The weight of a pair is a bilinear form of the values D of the upper and of the 
 
     w = Σ_kl W_kl D_k(upper) D_l(lower)         W by the level of the upper document and that of the lower.
 
-A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two values,
-the pair accuracy one for each level. A swap's `tree_terms` says which. So each level and each D has its moments and
+A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two values. A
+swap's `tree_terms` says which. So each level and each D has its moments and
 local expansions.
 """
 
@@ -28,28 +28,37 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.exp import FLOAT32_ZERO, FLOAT64_NORMAL, RATIO_RANGE
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import Loss, curvature, logistic, pair_gradients, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     Document,
     PairWeights,
     Ranked,
     Unfactored,
-    by_levels,
     gain_delta,
     rank_terms,
+    split_gain,
     tree_terms,
 )
-from lambdaboost.objectives.kernels.query import Lists
+from lambdaboost.objectives.kernels.sigmoid import (
+    FLOAT32_ZERO,
+    FLOAT64_NORMAL,
+    RATIO_RANGE,
+    curvature,
+    logistic,
+    pair_lambdas,
+    write_e,
+)
 from lambdaboost.objectives.kernels.tiles import (
+    DISCOUNT,
     GAIN,
+    GAIN_REST,
     LAM,
     MU,
+    N_FIGURES,
     PADDING,
-    D,
+    SECOND,
     E,
-    H,
+    Lists,
     PairFormula,
     padded_end,
     rows_by_columns,
@@ -64,7 +73,6 @@ DEPTH = 64  # pairs of runs that wait to be cut: fewer than two for each level o
 # The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
-LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
 
 UPPER, LOWER = BETTER, WORSE = OF_LAM, OF_MU = 0, 1  # indices of `TreeWork.translation`
 
@@ -78,8 +86,8 @@ class Documents(NamedTuple):
     s: Any  # σ·score, up to a constant
     level: Any
     document: Any  # counted within the query
-    d: Any
-    h: Any
+    discount: Any  # (n,) by rank, of unlabelled documents too, then of the labelled ones
+    second: Any
     terms: Any  # (m, n_terms) D
     sums: Any  # (2, m) λ and μ
 
@@ -88,7 +96,7 @@ class Weights(NamedTuple):
     """What weights a pair, by the levels of its documents."""
 
     gain: Any  # (n_levels,)
-    h: Any  # (n_levels,)
+    second: Any  # (n_levels,)
     # (2, n_levels, n_levels, n_terms, n_terms) W: by_upper[a, b, k, l] multiplies D_k of an upper document of level a
     # and D_l of a lower of level b, by_lower[a, b, k, l] D_k of a lower of level a and D_l of an upper of level b.
     by_upper: Any
@@ -114,7 +122,7 @@ class TreeWork(NamedTuple):
     translation: Any
     mixed_moments: Any  # (n_terms, N_POINTS) moments of all levels that pair with a level
     pending: Any  # (DEPTH, 2) runs that have not interacted yet
-    slots: Any  # (2, 7, …) of two leaves, level by level, as tiles read them
+    slots: Any  # (2, N_FIGURES, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
     rank: Any  # (2, LEAF) in `Documents`, of each slot
     scores: Any  # (LEAF,)
@@ -135,7 +143,7 @@ def _allocate(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weigh
     )  # fmt: skip
     work = TreeWork(
         np.empty(N_POINTS), np.empty((2, 2, 2, N_POINTS, N_POINTS)), np.empty((n_terms, N_POINTS)),
-        np.empty((DEPTH, 2), np.int64), np.zeros((2, 7, LEAF + 2 * PADDING), np.float32),
+        np.empty((DEPTH, 2), np.int64), np.zeros((2, N_FIGURES, LEAF + 2 * PADDING), np.float32),
         np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
     )  # fmt: skip
     return docs, weights, runs, work
@@ -144,46 +152,45 @@ def _allocate(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weigh
 @inlined
 def _read_documents(swap, ranked, fallen, level_of, docs):
     """Fill all but the sums."""
-    rank_terms(swap, ranked, docs.d, docs.h)
+    rank_terms(swap, ranked, docs.discount, docs.second)
     m = 0
     for rank in range(ranked.by_rank.size):
         i = ranked.by_rank[rank]
         if level_of[i] >= 0:
             docs.s[m], docs.level[m], docs.document[m] = -fallen[rank], level_of[i], i
-            docs.d[m], docs.h[m] = docs.d[rank], docs.h[rank]
+            docs.discount[m], docs.second[m] = docs.discount[rank], docs.second[rank]
             m += 1
     _fill_terms(swap, docs)
 
 
 @inlined
 def _fill_terms(swap, docs):
-    """D of every document: 1, then d and h, or V of every level (`swaps.pair_accuracy`)."""
+    """D of every document: 1, then its discount and its second term."""
     m, n_terms = docs.terms.shape
-    for k in range(n_terms):
-        v = 0
-        for i in range(m):
-            if k == 0:
-                docs.terms[i, k] = 1
-            elif by_levels(swap):
-                v += int(docs.level[i] > k - 1) + int(docs.level[i] >= k - 1)
-                docs.terms[i, k] = v
-            else:
-                docs.terms[i, k] = docs.d[i] if k == 1 else docs.h[i]
+    for i in range(m):
+        docs.terms[i, 0] = 1
+        if n_terms > 1:
+            docs.terms[i, 1] = docs.discount[i]
+        if n_terms > 2:
+            docs.terms[i, 2] = docs.second[i]
 
 
 @inlined
 def _weigh_levels(swap, docs, weights):
-    """Fill h and W."""
+    """Fill the second terms and W."""
     gain, n_levels, n_terms = weights.gain, weights.gain.size, docs.terms.shape[1]
     for i in range(docs.s.size):
-        weights.h[docs.level[i]] = docs.h[i]
+        weights.second[docs.level[i]] = docs.second[i]
     for upper in range(n_levels):
         for lower in range(n_levels):
             if upper == lower:
                 continue
-            i, j = Document(0.0, gain[upper], 0.0, 0.0, 0.0), Document(0.0, gain[lower], 0.0, 0.0, 0.0)
+            i, j = (
+                Document(0.0, gain[upper], 0.0, 0.0, 0.0, 0.0),
+                Document(0.0, gain[lower], 0.0, 0.0, 0.0, 0.0),
+            )
             w, by_upper = abs(gain_delta(swap, i, j)), weights.by_upper[upper, lower]
-            tree_terms(swap, upper, lower, weights.h, by_upper[:, 0])
+            tree_terms(swap, upper, lower, weights.second, by_upper[:, 0])
             for k in range(n_terms):
                 by_upper[k, 0] *= w
                 if k > 0:
@@ -278,11 +285,11 @@ def _interact_by_points(formula, weights, runs, pair, is_far, work):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
             o = FLOAT64_NORMAL if is_far else o
             rho, rest = logistic(o + formula.sigmoid.center)  # where the upper document is the better
-            f, c = pair_gradients(formula.gradient, rho, rho, rest)
+            f, c = pair_lambdas(formula.force, rho, rho, rest)
             at_points[UPPER, BETTER, OF_LAM, u, v], at_points[LOWER, WORSE, OF_LAM, v, u] = f, -f
             at_points[UPPER, BETTER, OF_MU, u, v] = at_points[LOWER, WORSE, OF_MU, v, u] = c
             rho, rest = logistic(formula.sigmoid.center - o)
-            f, c = pair_gradients(formula.gradient, rho, rho, rest)
+            f, c = pair_lambdas(formula.force, rho, rho, rest)
             at_points[UPPER, WORSE, OF_LAM, u, v], at_points[LOWER, BETTER, OF_LAM, v, u] = -f, f
             at_points[UPPER, WORSE, OF_MU, u, v] = at_points[LOWER, BETTER, OF_MU, v, u] = c
     moments, local, mixed = runs.moments, runs.local_expansion, work.mixed_moments
@@ -354,8 +361,11 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
         _fill_leaf_slots(weights.gain, docs, bounds[pair[x]], x, work)
         for slot in range(work.start[x, n_levels]):
             i = work.rank[x, slot]
-            # Near the last of both, whose differences are the smallest, a float32 holds d best.
-            slots[x, D, slot], work.scores[slot] = docs.d[i] - docs.d[lower[1] - 1], docs.s[i]
+            # Near the last of both, whose differences are the smallest, a float32 holds discounts best.
+            slots[x, DISCOUNT, slot], work.scores[slot] = (
+                docs.discount[i] - docs.discount[lower[1] - 1],
+                docs.s[i],
+            )
         write_e(formula.sigmoid, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
     for x in range(n_leaves):
         _interact_by_levels(formula, docs, x, n_leaves - 1 - x, work)
@@ -368,7 +378,7 @@ def _interact_by_pairs(formula, weights, docs, bounds, pair, work):
 
 @inlined
 def _fill_leaf_slots(gain, docs, bounds, x, work):
-    """Bring the documents of a leaf to slots level by level, all but E and d."""
+    """Bring the documents of a leaf to slots level by level, all but E and the discount."""
     slots, start, rank = work.slots[x], work.start[x], work.rank[x]
     start[:] = 0
     for i in range(bounds[0], bounds[1]):
@@ -378,7 +388,8 @@ def _fill_leaf_slots(gain, docs, bounds, x, work):
     for i in range(bounds[1] - 1, bounds[0] - 1, -1):
         start[docs.level[i]] -= 1
         slot = start[docs.level[i]]
-        rank[slot], slots[GAIN, slot], slots[H, slot] = i, gain[docs.level[i]], docs.h[i]
+        slots[GAIN, slot], slots[GAIN_REST, slot] = split_gain(gain[docs.level[i]])
+        rank[slot], slots[SECOND, slot] = i, docs.second[i]
     for slot in range(start[start.size - 1], start[start.size - 1] + PADDING):
         slots[E, slot] = 0
 
@@ -388,25 +399,9 @@ def _interact_by_levels(formula, docs, x, y, work):
     """Every level of leaf x against all worse levels of leaf y."""
     rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
     for level in range(start.size - 2):
-        rows = run_of(work.slots[x], rows_start[level], rows_start[level + 1])
-        lo, other = start[level + 1], level
-        while rows.e.size > 0 and lo < m:
-            other += 1
-            hi = start[other + 1] if by_levels(formula.swap) else m
-            if by_levels(formula.swap):
-                _write_d(docs, level, other, (x, level), work)
-                _write_d(docs, level, other, (y, other), work)
-            rows_by_columns(formula, rows, run_of(work.slots[y], lo, padded_end(lo, hi, m)))
-            lo = hi
-
-
-@inlined
-def _write_d(docs, better, worse, place, work):
-    """D of the documents of a level of a leaf for pairs of two levels: V of the worse less V of the better."""
-    x, level = place
-    for slot in range(work.start[x, level], work.start[x, level + 1]):
-        terms = docs.terms[work.rank[x, slot]]
-        work.slots[x, D, slot] = terms[1 + worse] - terms[1 + better]
+        rows, lo = run_of(work.slots[x], rows_start[level], rows_start[level + 1]), start[level + 1]
+        if rows.e.size > 0 and lo < m:
+            rows_by_columns(formula, rows, run_of(work.slots[y], lo, padded_end(lo, m, m)))
 
 
 @inlined
@@ -420,7 +415,7 @@ def _far_pairs(formula, weights, docs, upper, lower):
                     w += by_terms[k, l] * docs.terms[i, k] * docs.terms[j, l]
             sign = 1.0 if docs.level[i] < docs.level[j] else -1.0
             rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + formula.sigmoid.center)
-            f, c = pair_gradients(formula.gradient, w * rho, rho, rest)
+            f, c = pair_lambdas(formula.force, w * rho, rho, rest)
             docs.sums[0, i] += sign * f
             docs.sums[0, j] -= sign * f
             docs.sums[1, i] += c
@@ -439,14 +434,15 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
     _evaluate_local_expansions(docs, runs, work.at_points)
     for i in range(docs.s.size):
         out[0, docs.document[i]] = docs.sums[0, i]
-        out[1, docs.document[i]] = curvature(formula.gradient, docs.sums[1, i])
+        out[1, docs.document[i]] = curvature(formula.force, docs.sums[1, i])
 
 
-def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
+def lambdas_by_tree(lists: Lists, formula: PairFormula, out: Any) -> None:
     """Write λ and μ of the queries that are wanted."""
     levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
     n_terms = weights.swap.n_terms
-    formula = PairFormula(weights.swap, weights.factors, loss.gradient, loss.sigmoid._replace(sigma=1.0))
+    sigma = formula.sigmoid.sigma
+    formula = formula._replace(sigmoid=formula.sigmoid._replace(sigma=1.0))  # scores are multiplied by σ here
 
     def block(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
@@ -455,9 +451,9 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             ranked = Ranked(
                 here.start, lists.by_rank[here], weights.gains[here], weights.discounts, weights.cutoff
             )
-            memory = _allocate(n, m, gain, 1 + (gain.size if n_terms < 0 else n_terms))
+            memory = _allocate(n, m, gain, 1 + n_terms)
             out[:, here] = 0
-            fallen = _accumulate_drops(lists.scores[here][ranked.by_rank], loss.sigmoid.sigma)
+            fallen = _accumulate_drops(lists.scores[here][ranked.by_rank], sigma)
             sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
 
     over_queries(block, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
@@ -486,6 +482,5 @@ def is_tree_faster(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[
     # The tree knows one list of levels, each above all that follow.
     whole = np.ones(q.n_queries, dtype=bool)
     np.logical_and.at(whole, levels.query(), levels.reach == n_levels[levels.query()])
-    few = n_levels <= (LEVELS_OF_TERMS if by_levels(weights.swap) else LEVELS)
-    worth: NDArray[np.bool_] = whole & few & (pairs > PAIRS_A_DOCUMENT * q.sizes)
+    worth: NDArray[np.bool_] = whole & (n_levels <= LEVELS) & (pairs > PAIRS_A_DOCUMENT * q.sizes)
     return worth

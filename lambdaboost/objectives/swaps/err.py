@@ -27,45 +27,45 @@ SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
 @inlined
-def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
+def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, discount, second):
     n = by_rank.size
     depth = min(cutoff, n)
-    # d holds the chance that the user still reads below each rank, before it holds V.
+    # `discount` holds the chance that the user still reads below each rank, before it holds V.
     p = 1.0
     for r in range(n):
         miss = max(1 - satisfaction[by_rank[r]], SURE)
         p *= miss
-        d[r] = p
-        h[r] = 1 / miss
+        discount[r] = p
+        second[r] = 1 / miss
     v = 0.0
-    d[depth:n] = 0
+    discount[depth:n] = 0
     for r in range(depth - 1, -1, -1):
-        v += d[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
-        d[r] = v if v > SMALL else 0.0
+        v += discount[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
+        discount[r] = v if v > SMALL else 0.0
     return depth
 
 
-@traits(has_h=True, n_terms=1)
+@traits(has_second=True, n_terms=1)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction, here once more in float64."""
 
     satisfaction: NDArray[np.float64]  # (n_documents,)
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
+    def rank_terms(swap, query, discount, second):
         """V and 1/(1 − R) of each rank."""
         here = swap.satisfaction[query.first : query.first + query.by_rank.size]
-        return _expected_reciprocal_rank_terms(here, query.by_rank, query.cutoff, d, h)
+        return _expected_reciprocal_rank_terms(here, query.by_rank, query.cutoff, discount, second)
 
     @staticmethod
     def rank_delta(swap, i, j):
         """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
-        return max((i.d - j.d) * i.h, (j.d - i.d) * j.h)
+        return max((i.discount - j.discount) * i.second, (j.discount - i.discount) * j.second)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
+    def tree_terms(swap, upper, lower, second, w):
         """V, and 1/(1 − R) of the upper document's level."""
-        w[1] = h[upper]
+        w[1] = second[upper]
 
 
 @swap_of(ERR)

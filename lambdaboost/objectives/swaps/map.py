@@ -8,8 +8,9 @@ that rises from r to p the other way around, its own count one higher at p:
     M w = (C(p) v(p) − S(p)) − (C(r) v(r) − S(r))              where the relevant document stands above,
     M w = ((C(p) + 1) v(p) − S(p)) − ((C(r) + 1) v(r) − S(r))  where it stands below.
 
-With h = v/2 and d = C v − S + h both are |d_i − d_j| − (h_i − h_j), i the relevant document, whichever stands above.
-d falls from rank to rank. Past the cutoff it is −S(k) at every rank and h is 0, so two documents there weigh 0.
+With the second term h = v/2 and the discount d = C v − S + h both are |d_i − d_j| − (h_i − h_j), i the relevant
+document, whichever stands above. d falls from rank to rank. Past the cutoff it is −S(k) at every rank and h is 0, so
+two documents there weigh 0.
 """
 
 from __future__ import annotations
@@ -24,37 +25,37 @@ from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
 @inlined
-def _average_precision_terms(gains, by_rank, cutoff, d, h):
+def _average_precision_terms(gains, by_rank, cutoff, discount, second):
     relevant, reciprocals = 0, 0.0
     depth = min(cutoff, by_rank.size)
     for r in range(depth):
         if gains[by_rank[r]] > 0:
             relevant += 1
             reciprocals += 1 / (r + 1)
-        h[r] = 0.5 / (r + 1)
-        d[r] = (relevant + 0.5) / (r + 1) - reciprocals
+        second[r] = 0.5 / (r + 1)
+        discount[r] = (relevant + 0.5) / (r + 1) - reciprocals
     for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
-        d[r], h[r] = -reciprocals, 0
+        discount[r], second[r] = -reciprocals, 0
     return depth
 
 
-@traits(has_h=True, n_terms=2)
+@traits(has_second=True, n_terms=2)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
+    def rank_terms(swap, query, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
-        return _average_precision_terms(query.gains, query.by_rank, query.cutoff, d, h)
+        return _average_precision_terms(query.gains, query.by_rank, query.cutoff, discount, second)
 
     @staticmethod
     def rank_delta(swap, i, j):
         """M w of a relevant document i and another j."""
-        return abs(i.d - j.d) - (i.h - j.h)
+        return abs(i.discount - j.discount) - (i.second - j.second)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
-        """The d, less the h where the relevant document stands above, plus it where it stands below."""
+    def tree_terms(swap, upper, lower, second, w):
+        """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
         w[1], w[2] = 1, -1 if upper < lower else 1
 
 

@@ -19,7 +19,7 @@ from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
 @inlined
-def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
+def _reciprocal_rank_terms(gains, by_rank, cutoff, discount):
     n = by_rank.size
     first = second = n
     for r in range(n):
@@ -32,11 +32,11 @@ def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
     now = 1 / (first + 1) if first < depth else 0.0
     for r in range(n):
         if r == first:
-            d[r] = (1 / (second + 1) if second < depth else 0.0) - now
+            discount[r] = (1 / (second + 1) if second < depth else 0.0) - now
         elif gains[by_rank[r]] > 0:
-            d[r] = 0
+            discount[r] = 0
         else:
-            d[r] = (1 / (r + 1) if r < depth else 0.0) - now
+            discount[r] = (1 / (r + 1) if r < depth else 0.0) - now
     return min(depth, first + 1)
 
 
@@ -45,14 +45,14 @@ class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
-        """What x − Z or v − Z is of each rank's document; no h."""
-        return _reciprocal_rank_terms(query.gains, query.by_rank, query.cutoff, d)
+    def rank_terms(swap, query, discount, second):
+        """What x − Z or v − Z is of each rank's document."""
+        return _reciprocal_rank_terms(query.gains, query.by_rank, query.cutoff, discount)
 
     @staticmethod
     def rank_delta(swap, i, j):
         """What the swap of a relevant document and another is worth, whichever of them is i."""
-        return abs(max(i.d, j.d))
+        return abs(max(i.discount, j.discount))
 
 
 @swap_of(MRR)

@@ -6,8 +6,7 @@ between them: a level that is a or b turns one, a level between the two turns tw
     N w = |K(r_i) − K(r_j)|,    K(r) = A(r) + B(r) + 2 Σ_{levels c between} C(r),
 
 the documents of levels a, b and c up to rank r, N all pairs. With V_x(r) the documents worse than level x up to rank r
-plus those no better, K = V_a − V_b: a swap by discounts, of which each pair of levels has its own. Tiles and the tree
-make them of V.
+plus those no better, K = V_a − V_b, which `kernels.in_float64` counts.
 """
 
 from __future__ import annotations
@@ -20,27 +19,21 @@ from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
-@traits(by_gain=False, has_h=True, by_levels=True, n_terms=-1)
+@traits(by_gain=False, counts_pairs=True, n_terms=None)
 class RightPairs(NamedTuple):
     """PairAccuracy; every document's gain is 1/N."""
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
-        """1/N at every rank, by which counts of documents are divided; d depends on the pair of levels."""
-        for r in range(h.size):
-            d[r], h[r] = 0, query.gains[0]
+    def rank_terms(swap, query, discount, second):
+        """1/N as the second term, by which the kernel in float64 multiplies the number of pairs that turn."""
+        for r in range(second.size):
+            discount[r], second[r] = 0, query.gains[0]
         return query.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
-        """|K(r_i) − K(r_j)|/N."""
-        return abs(i.d - j.d) * i.h
-
-    @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
-        """V of the worse level less that of the better, which falls from rank to rank; over N."""
-        w[1 + max(upper, lower)] = h[upper]
-        w[1 + min(upper, lower)] = -h[upper]
+        """Not used: the documents between the two decide."""
+        return i.second
 
 
 @swap_of(PairAccuracy)

@@ -19,9 +19,9 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_weight import traits
 
 
-@traits(has_h=True, fixed_by_rank=True, n_terms=None)
+@traits(has_second=True, fixed_by_rank=True, n_terms=None)
 class RankDistance(NamedTuple):
-    """Pairs of near ranks weigh most; d is the rank from 0, h its discount."""
+    """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second its discount."""
 
     by_distance: NDArray[np.float32]  # δ by |r_i − r_j|
     by_lower: NDArray[np.float32]  # c by the lower rank, counted from 0
@@ -29,17 +29,20 @@ class RankDistance(NamedTuple):
     of_distance: np.float32  # b
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
+    def rank_terms(swap, query, discount, second):
         """The ranks themselves and their discounts."""
-        for r in range(min(d.size, query.discounts.size)):
-            d[r], h[r] = r, query.discounts[r]
+        for r in range(min(discount.size, query.discounts.size)):
+            discount[r], second[r] = r, query.discounts[r]
         return query.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
         """What the discounts differ by, and what a distance of the ranks is worth."""
-        delta = swap.by_distance[np.int32(abs(i.d - j.d))] * swap.by_lower[np.int32(max(i.d, j.d))]
-        return swap.of_discounts * abs(i.h - j.h) + swap.of_distance * delta
+        delta = (
+            swap.by_distance[np.int32(abs(i.discount - j.discount))]
+            * swap.by_lower[np.int32(max(i.discount, j.discount))]
+        )
+        return swap.of_discounts * abs(i.second - j.second) + swap.of_distance * delta
 
 
 def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:

@@ -55,15 +55,16 @@ def ranks_from_0(q: Queries) -> NDArray[np.int64]:
 
 
 def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:
-    """The weights of a swap that makes d and h of the ranks itself, by the documents there."""
+    """The weights of a swap that makes the figures of the ranks itself, by the documents there."""
     cutoff = getattr(metric, "k", None) or q.n_documents
     return PairWeights(swap, metric.swap_gains(q).astype(np.float64), np.zeros(0), cutoff)
 
 
-def level_gains(metric: Any, weights: PairWeights, q: Queries, levels: Levels) -> NDArray[np.float32]:
+def level_gains(metric: Any, weights: PairWeights, q: Queries, levels: Levels) -> NDArray[np.float64]:
     """The gain of each level less that of the worst level of its run, (n_levels,).
 
-    Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
+    Weights read differences alone. Kernels in float32 hold a gain as a sum of two numbers, so that the difference of
+    gains of 1 and 1.0000001 keeps its digits too.
     """
     gains = np.zeros(levels.size.size)
     for first, last, part in q.parts() if metric is not None else ():
@@ -77,4 +78,4 @@ def level_gains(metric: Any, weights: PairWeights, q: Queries, levels: Levels) -
         paired = level >= 0
         gains[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_rows[paired]
     worst = levels.first[levels.query()] + levels.reach - 1
-    return (gains - gains[worst]).astype(np.float32)
+    return gains - gains[worst]

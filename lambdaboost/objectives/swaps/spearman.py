@@ -25,33 +25,35 @@ from lambdaboost.objectives.swaps.registry import swap_of
 
 
 @inlined
-def _count_labelled(labelled, by_rank, d):
+def _count_labelled(labelled, by_rank, discount):
     rank = 0
     for r in range(by_rank.size):
         rank += int(labelled[by_rank[r]])
-        d[r] = -rank  # falling from rank to rank, as the tree expects
+        discount[r] = -rank  # falling from rank to rank, as the tree expects
 
 
 @traits(n_terms=1)
 class LabelledRanks(NamedTuple):
-    """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
+    """Spearman; a discount is minus the rank among the labelled documents, which float32 holds up to 16 million."""
 
     labelled: NDArray[np.bool_]  # (n_documents,)
 
     @staticmethod
-    def rank_terms(swap, query, d, h):
-        """Minus the ranks; no h."""
-        _count_labelled(swap.labelled[query.first : query.first + query.by_rank.size], query.by_rank, d)
+    def rank_terms(swap, query, discount, second):
+        """Minus the ranks."""
+        _count_labelled(
+            swap.labelled[query.first : query.first + query.by_rank.size], query.by_rank, discount
+        )
         return query.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
         """How far the ranks differ."""
-        return abs(i.d - j.d)
+        return abs(i.discount - j.discount)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, h, w):
-        """D is d."""
+    def tree_terms(swap, upper, lower, second, w):
+        """The discount alone."""
         w[1] = 1
 
 

@@ -1,0 +1,116 @@
+"""λ and μ over all pairs of one list in float64, one pair after the other: where tiles and lanes do not serve.
+
+That is where scores lie too far apart for one float32 a document, and for `PairAccuracy`, whose swaps depend on all
+documents between the two (`swaps.pair_accuracy`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._jit import kernel, over_queries
+from lambdaboost.objectives.kernels.pair_weight import (
+    Document,
+    Ranked,
+    counts_pairs,
+    factor_of,
+    gain_delta,
+    rank_delta,
+    rank_terms,
+    times,
+)
+from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, logistic, pair_lambdas
+from lambdaboost.objectives.kernels.tiles import PairFormula
+
+
+@kernel
+def sum_in_float64(first, last, lists, formula, out):
+    """Write λ and μ of queries first:last that are wanted to `out` (2, n_documents)."""
+    levels, weights, (sigma, center, _) = lists.levels, lists.weights, formula.sigmoid
+    longest = most_levels = 0
+    for q in range(first, last):
+        longest = max(longest, levels.offsets[q + 1] - levels.offsets[q])
+        most_levels = max(most_levels, levels.first[q + 1] - levels.first[q])
+    # By rank: the score, what pairs read of a document, and its sums.
+    s, gain, discount, second, factor, lam, mu = np.empty((7, longest))
+    level, turned, own = np.empty((3, longest), np.int64)
+    passed, of_level = np.empty((2, most_levels), np.int64)
+    for q in range(first, last):
+        if not lists.wanted[q]:
+            continue
+        a, b = levels.offsets[q], levels.offsets[q + 1]
+        n, own_levels = b - a, slice(levels.first[q], levels.first[q + 1])
+        by_rank, of_document = lists.by_rank[a:b], levels.of_document[a:b]
+        reach, gain_of_level = levels.reach[own_levels], lists.gain[own_levels]
+        ranked = Ranked(a, by_rank, weights.gains[a:b], weights.discounts, weights.cutoff)
+        cutoff = rank_terms(formula.swap, ranked, discount[:n], second[:n])
+        for r in range(n):
+            i = by_rank[r]
+            s[r], level[r], factor[r] = lists.scores[a + i], of_document[i], factor_of(formula.factors, a + i)
+            gain[r] = gain_of_level[level[r]] if level[r] >= 0 else 0.0
+            lam[r] = mu[r] = 0
+        if counts_pairs(formula.swap):
+            _count_own(level[:n], passed[: reach.size], own)
+            passed[:] = 0
+        for r in range(min(cutoff, n)):  # two documents past the cutoff gain nothing by a swap
+            if level[r] < 0:
+                continue
+            if counts_pairs(formula.swap):
+                passed[level[r]] += 1
+                _count_turned(r, level[:n], own, passed[: reach.size], of_level, turned)
+            for p in range(r + 1, n):
+                is_better = level[r] < level[p]
+                better, worse = (r, p) if is_better else (p, r)
+                if level[better] < 0 or level[better] == level[worse] or level[worse] >= reach[level[better]]:
+                    continue
+                x = sigma * (s[better] - s[worse]) + center
+                rho, rest = logistic(min(max(x, -FLOAT64_NORMAL), FLOAT64_NORMAL))
+                i = Document(0.0, gain[better], 0.0, discount[better], second[better], factor[better])
+                j = Document(0.0, gain[worse], 0.0, discount[worse], second[worse], 1.0)
+                w = turned[p] * second[r] if counts_pairs(formula.swap) else rank_delta(formula.swap, i, j)
+                w *= gain_delta(formula.swap, i, j)
+                f, c = pair_lambdas(formula.force, times(formula.factors, w, i.factor) * rho, rho, rest)
+                lam[better] += f
+                lam[worse] -= f
+                mu[better] += c
+                mu[worse] += c
+        for r in range(n):
+            out[0, a + by_rank[r]] = lam[r]
+            out[1, a + by_rank[r]] = curvature(formula.force, mu[r])
+
+
+@kernel
+def _count_own(level, passed, own):
+    """Write V of each document's own level at its rank (`swaps.pair_accuracy`)."""
+    passed[:] = 0
+    for r in range(level.size):
+        if level[r] >= 0:
+            passed[level[r]] += 1
+            own[r] = passed[level[r]]
+            for worse in range(level[r] + 1, passed.size):
+                own[r] += 2 * passed[worse]
+
+
+@kernel
+def _count_turned(r, level, own, passed, of_level, turned):
+    """Write how many pairs a swap of ranks r and p turns, for each p below r; `passed` are levels up to rank r."""
+    worse_passed = 0
+    for x in range(passed.size - 1, -1, -1):
+        of_level[x] = 2 * worse_passed + passed[x]  # V of every level at rank r
+        worse_passed += passed[x]
+    v = 0  # of the level of rank r, counted from there
+    for p in range(r + 1, level.size):
+        if level[p] >= 0:
+            v += np.int64(level[p] > level[r]) + np.int64(level[p] >= level[r])
+            turned[p] = abs(v - (own[p] - of_level[level[p]]))
+
+
+def lambdas_in_float64(lists: Any, formula: PairFormula, out: Any) -> None:
+    """Write λ and μ of the queries that are wanted."""
+
+    def block(first: int, last: int, _: Any) -> None:
+        sum_in_float64(first, last, lists, formula, out)
+
+    over_queries(block, lists.levels.offsets)

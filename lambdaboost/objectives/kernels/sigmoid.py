@@ -1,0 +1,166 @@
+"""ρ = 1/(1 + e^{σo + c}) and what a pair makes of it: exponentials, forces, and how far apart scores may lie.
+
+ρ and 1 − ρ come together from one division. The compiler has no vector exponential to call, so there is one here:
+e^{−x} = 2^{−k} e^r with k the nearest whole number to x/ln 2, and a series for e^r with |r| ≤ ln 2 / 2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from lambdaboost._jit import by_type, inlined, inlined_strict_fp
+
+ONE = np.float32(1)
+
+# How far apart two scores of a list may lie, in units of 1/σ, by what is computed of their distance x.
+FLOAT32_NORMAL = 86.0  # e^x, e^{−x} and 1 / (e^x + e^x) are normal float32 numbers up to here
+FLOAT32_ZERO = 104.0  # e^{−x} is 0 in float32 from here: the force of a pair in the right order
+FLOAT64_NORMAL = (
+    700.0  # e^{−x} is a normal float64 number up to here, and so is what a pair makes of two of them
+)
+# E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
+# the list, less |c| for a centre c.
+RATIO_RANGE = 2 * FLOAT32_NORMAL
+POWERS = np.exp2(-np.arange(1012.0))
+LOG2_E = 1 / math.log(2)
+LN_2 = math.log(2)
+C2, C3, C4, C5, C6, C7 = (1 / math.factorial(n) for n in range(2, 8))
+C8, C9, C10, C11, C12, C13 = (1 / math.factorial(n) for n in range(8, 14))
+
+
+@inlined
+def exp_minus(x):
+    """e^{−x} for x in [0, `FLOAT64_NORMAL`], right to float32: the series to r^7 is right to 5e-9."""
+    k = np.int32(x * LOG2_E + 0.5)
+    r = k * LN_2 - x
+    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * C7))))))) * POWERS[k]
+
+
+@inlined
+def exp_minus_float64(x):
+    """e^{−x} for x in [0, `FLOAT64_NORMAL`], right to float64: the series to r^13 is right to 4e-18."""
+    k = np.int32(x * LOG2_E + 0.5)
+    r = k * LN_2 - x
+    high = C7 + r * (C8 + r * (C9 + r * (C10 + r * (C11 + r * (C12 + r * C13)))))
+    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * high))))))) * POWERS[k]
+
+
+@inlined
+def logistic(x):
+    """ρ = 1/(1 + e^x) and 1 − ρ in float64, whatever x."""
+    far = abs(x)
+    small = exp_minus_float64(far if far < FLOAT64_NORMAL else FLOAT64_NORMAL)
+    larger = 1 / (1 + small)
+    smaller = small * larger
+    return (smaller, larger) if x > 0 else (larger, smaller)
+
+
+# The sigmoid of a rule of pairs.
+
+
+class Sigmoid(NamedTuple):
+    """ρ by E = e^{σs}, one exponential a document: ρ = E_j/(e^c E_i + E_j)."""
+
+    sigma: float
+    center: float = 0.0  # c
+    shift: np.float32 = ONE  # e^c
+
+
+@inlined
+def write_e(sigmoid, best, worst, scores, e):
+    """Write E of some documents of a list whose scores lie between these, counted from the middle of the list."""
+    lift = math.exp(0.5 * (sigmoid.sigma * (best - worst) - sigmoid.center))
+    for slot in range(scores.size):
+        e[slot] = exp_minus(sigmoid.sigma * (best - scores[slot])) * lift
+
+
+@inlined
+def sigmoid_pair(shifted_e_i, e_j):
+    """ρ and 1 − ρ of a pair, i the better; `shifted_e_i` is e^c E_i."""
+    v = ONE / (shifted_e_i + e_j)
+    return e_j * v, shifted_e_i * v
+
+
+# Forces: λ and μ of a pair, `pair_lambdas(force, weighted, ρ, 1 − ρ)`, with `weighted` its weight times ρ; σ and σ² are
+# multiplied in at the end. Every product is computed in the order written, never through (w/(E_i + E_j))², which leaves
+# the range of float32 where scores lie far apart.
+
+
+@inlined_strict_fp
+def unfused_product(x, y):
+    """X y, where the compiler must not make x (y²) of x y and y: that leaves the range of float32."""
+    return x * y
+
+
+class Logistic(NamedTuple):
+    """Force ρ and curvature ρ(1 − ρ)."""
+
+    @staticmethod
+    def pair_lambdas(force, weighted, rho, rest):
+        """Times the weight of the pair."""
+        return weighted, unfused_product(weighted, rest)
+
+    @staticmethod
+    def curvature(force, total):
+        """At least 0."""
+        return max(total, 0.0)
+
+
+class Local(NamedTuple):
+    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
+
+    @staticmethod
+    def pair_lambdas(force, weighted, rho, rest):
+        """Times the weight of the pair."""
+        product = unfused_product(weighted, rest)
+        return product, product * (rest - rho)
+
+    @staticmethod
+    def curvature(force, total):
+        """Of either sign."""
+        return total
+
+
+pair_lambdas = by_type(lambda force: force.pair_lambdas)
+# What a sum of curvatures is, without the rounding errors that make one negative that cannot be.
+curvature = by_type(lambda force: force.curvature)
+
+
+# Rules whose documents push against all others of their list, ties included: the chance that each stands above.
+
+
+@inlined
+def scale_scores(steepness, s, e):
+    """Write e^{steepness · (s − highest s)}; whether the scores are near enough for one exponential a document."""
+    highest = lowest = s[0]
+    for i in range(s.size):
+        highest = max(highest, s[i])
+        lowest = min(lowest, s[i])
+    near = steepness * (highest - lowest) <= FLOAT64_NORMAL
+    for i in range(s.size if near else 0):
+        e[i] = math.exp(steepness * (s[i] - highest))
+    return near
+
+
+@inlined
+def write_sigmoid_pairs(i, near, steepness, s, e, rho, rest):
+    """ρ_ij = 1/(1 + e^{steepness · (s_i − s_j)}) of every other j in rho, 1 − ρ_ij in rest; 0 for i itself.
+
+    Where scores are not near, one exponential per pair: a score far out would take the digits of all others.
+    """
+    if near:
+        for j in range(e.size):
+            inverse = 1 / (e[i] + e[j])
+            rho[j] = e[j] * inverse
+            rest[j] = e[i] * inverse
+    else:
+        for j in range(e.size):
+            x = steepness * (s[i] - s[j])
+            fall = exp_minus_float64(min(abs(x), FLOAT64_NORMAL))
+            likely = 1 / (1 + fall)
+            rho[j] = fall * likely if x > 0 else likely
+            rest[j] = likely if x > 0 else fall * likely
+    rho[i] = rest[i] = 0.0

@@ -436,17 +436,20 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
 
     # The trees, with the features and categories of the first model.
     blocks: list[str] = []
+    known = list(infos[0])  # what the models so far say of each feature
     for at, (part, weight) in enumerate(zip(parts, weights, strict=True)):
         places = matched(names, at)
         same_order = bool((places == np.arange(places.size)).all())
         recoded: dict[int, NDArray[np.int64]] = {}
         for column, place in enumerate(places):
-            name, kinds = names[at][column], [_kind(infos[0][place]), _kind(infos[at][column])]
+            name, kinds = names[at][column], [_kind(known[place]), _kind(infos[at][column])]
             if set(kinds) == {"numeric", "categorical"}:
                 raise ValueError(
-                    f"feature {quote(name)} is {kinds[0]} in models[0] and {kinds[1]} in models[{at}]: give it one "
+                    f"feature {quote(name)} is {kinds[0]} before models[{at}] and {kinds[1]} in it: give it one "
                     "type in all trainings"
                 )
+            if kinds[0] == "constant":
+                known[place] = infos[at][column]
             # The engine lists values by column; the same lists in the same order of columns are the same categories.
             same = same_order and values[at] == values[0]
             if kinds[1] == "categorical" and not same:
@@ -471,10 +474,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         name: heads[0][name] for name in ("version", "num_class", "num_tree_per_iteration", "label_index")
     }
     head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
-    head |= {
-        "feature_names": heads[0]["feature_names"],
-        "feature_infos": " ".join(_joined_infos(names, infos)),
-    }
+    head |= {"feature_names": heads[0]["feature_names"], "feature_infos": " ".join(known)}
     lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
     text = "\n".join([*lines, *blocks, "end of trees", "", f"pandas_categorical:{values[0]}", ""])
     return package(NAME).Booster(model_str=text)
@@ -485,16 +485,6 @@ def _kind(info: str) -> str:
     if info == "none":
         return "constant"
     return "numeric" if info.startswith("[") else "categorical"
-
-
-def _joined_infos(names: Sequence[Sequence[str]], infos: Sequence[Sequence[str]]) -> list[str]:
-    """What the merged model says of its features: that of the first model that saw more than one value."""
-    found = list(infos[0])
-    for at in range(1, len(infos)):
-        for column, place in enumerate(matched(names, at)):
-            if found[place] == "none":
-                found[place] = infos[at][column]
-    return found
 
 
 def _scaled_tree(

@@ -165,8 +165,13 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
                 f"models[0] is {kinds[0]}, models[{at}] {kinds[1]}: trees of different engines or classes cannot "
                 "be one model; add up their scores instead, or train all on one engine"
             )
-        if ranker:
-            _check_rankers(models[0], model, at)
+        for name in ("query", "unseen", "missing") if ranker else ():  # how both read a table
+            a, b = (getattr(one, name, None) for one in (models[0], model))
+            if a != b and not (a != a and b != b):  # NaN equals NaN here
+                raise ValueError(
+                    f"{name} is {a!r} in models[0] and {b!r} in models[{at}]: the merged ranker has one; fit both with "
+                    f"the same {name}="
+                )
     if not hasattr(weights, "__len__") or isinstance(weights, str):
         raise TypeError(f"weights is {weights!r}: give one number for each model")
     if len(weights) != len(models):
@@ -180,14 +185,3 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
     if not any(factors):
         raise ValueError(f"weights is {factors}: give at least one weight that is not 0")
     return models, factors
-
-
-def _check_rankers(first: Any, other: Any, at: int) -> None:
-    """Raise unless both rankers read a table alike."""
-    for name in ("query", "unseen", "missing"):
-        a, b = (getattr(ranker, name, None) for ranker in (first, other))
-        if a != b and not (a != a and b != b):  # NaN equals NaN here
-            raise ValueError(
-                f"{name} is {a!r} in models[0] and {b!r} in models[{at}]: the merged ranker has one; fit both with "
-                f"the same {name}="
-            )

@@ -368,6 +368,15 @@ def test_wrong_arguments(engine, wrong):
         merge(models, weights)
 
 
+def test_a_feature_that_is_constant_in_the_first():
+    """It has the type of the next model that splits by it, which the third must share."""
+    constant = FRAME.assign(c=1.0)
+    check([on_lightgbm(X=constant), on_lightgbm(), on_lightgbm("binary")], (1.0, 2.0, 0.5))
+    codes = FRAME.assign(c=pd.Categorical(RNG.choice(VALUES, N)))
+    with pytest.raises(ValueError, match=r"'c' is numeric before models\[2\] and categorical in it"):
+        merge([on_lightgbm(X=constant), on_lightgbm(), on_lightgbm(X=codes)], (1.0, 2.0, 0.5))
+
+
 def test_models_that_are_no_plain_sum():
     """Each is refused in a sentence."""
     forest = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from socket import socket
 from typing import Any
+from urllib.parse import urlparse
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,21 +103,6 @@ def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together; LightGBM counts them where `params` list them alone."""
     listed = str(given(params, "machines") or "")
     return max(int(given(params, "num_machines") or 1), listed.count(",") + 1)
-
-
-@contextmanager
-def network(machines: Sequence[str], port: int) -> Iterator[None]:
-    """The network of these ``host:port`` for the boosters of this thread; this machine listens at `port`."""
-    from lightgbm.basic import _LIB, _safe_call
-
-    minutes = 120
-    _safe_call(
-        _LIB.LGBM_NetworkInit(ctypes.c_char_p(",".join(machines).encode()), port, minutes, len(machines))
-    )
-    try:
-        yield
-    finally:
-        _LIB.LGBM_NetworkFree()
 
 
 # Data sets.
@@ -406,12 +393,6 @@ def _highest(threshold: float) -> np.float32:
     return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
 
 
-def alone(model: bytes) -> bytes:
-    """The file of a model without the cluster, as of one trained on a single machine."""
-    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
-    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)
-
-
 # LightGBM: the text of a model has a header, a block of lines `name=values` for each tree, and a tail.
 
 OF_LEAVES = ("leaf_value", "internal_value", "leaf_const", "leaf_coeff")  # scaled with the score
@@ -436,17 +417,20 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
 
     # The trees, with the features and categories of the first model.
     blocks: list[str] = []
+    known = list(infos[0])  # what the models so far say of each feature
     for at, (part, weight) in enumerate(zip(parts, weights, strict=True)):
         places = matched(names, at)
         same_order = bool((places == np.arange(places.size)).all())
         recoded: dict[int, NDArray[np.int64]] = {}
         for column, place in enumerate(places):
-            name, kinds = names[at][column], [_kind(infos[0][place]), _kind(infos[at][column])]
+            name, kinds = names[at][column], [_kind(known[place]), _kind(infos[at][column])]
             if set(kinds) == {"numeric", "categorical"}:
                 raise ValueError(
-                    f"feature {quote(name)} is {kinds[0]} in models[0] and {kinds[1]} in models[{at}]: give it one "
+                    f"feature {quote(name)} is {kinds[0]} before models[{at}] and {kinds[1]} in it: give it one "
                     "type in all trainings"
                 )
+            if kinds[0] == "constant":
+                known[place] = infos[at][column]
             # The engine lists values by column; the same lists in the same order of columns are the same categories.
             same = same_order and values[at] == values[0]
             if kinds[1] == "categorical" and not same:
@@ -471,10 +455,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         name: heads[0][name] for name in ("version", "num_class", "num_tree_per_iteration", "label_index")
     }
     head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
-    head |= {
-        "feature_names": heads[0]["feature_names"],
-        "feature_infos": " ".join(_joined_infos(names, infos)),
-    }
+    head |= {"feature_names": heads[0]["feature_names"], "feature_infos": " ".join(known)}
     lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
     text = "\n".join([*lines, *blocks, "end of trees", "", f"pandas_categorical:{values[0]}", ""])
     return package(NAME).Booster(model_str=text)
@@ -485,16 +466,6 @@ def _kind(info: str) -> str:
     if info == "none":
         return "constant"
     return "numeric" if info.startswith("[") else "categorical"
-
-
-def _joined_infos(names: Sequence[Sequence[str]], infos: Sequence[Sequence[str]]) -> list[str]:
-    """What the merged model says of its features: that of the first model that saw more than one value."""
-    found = list(infos[0])
-    for at in range(1, len(infos)):
-        for column, place in enumerate(matched(names, at)):
-            if found[place] == "none":
-                found[place] = infos[at][column]
-    return found
 
 
 def _scaled_tree(
@@ -540,3 +511,52 @@ def _recode(fields: dict[str, str], recoded: Mapping[int, NDArray[np.int64]]) ->
     ends = np.cumsum([0, *map(len, sets)])
     fields["cat_boundaries"] = " ".join(map(str, ends))
     fields["cat_threshold"] = " ".join(str(word) for of_split in sets for word in of_split)
+
+
+# Clusters.
+
+THREADS = "num_threads"
+OF_CLUSTER: dict[str, Any] = {"tree_learner": "data"}
+
+
+def open_network(client: Any, workers: list[str]) -> dict[str, Any]:
+    """All addresses, and a socket that keeps a worker's port until LightGBM listens there."""
+    pinned = [{"workers": [worker], "pure": False} for worker in workers]
+    sockets = [client.submit(_keep_port, **here) for here in pinned]
+    ports = client.gather(
+        [client.submit(_port_of, *one, **here) for *one, here in zip(sockets, pinned, strict=True)]
+    )
+    machines = [f"{urlparse(worker).hostname}:{port}" for worker, port in zip(workers, ports, strict=True)]
+    return {worker: (machines, kept) for worker, kept in zip(workers, sockets, strict=True)}
+
+
+def _keep_port() -> socket:
+    kept = socket()
+    kept.bind(("", 0))
+    return kept
+
+
+def _port_of(kept: socket) -> int:
+    return int(kept.getsockname()[1])
+
+
+@contextmanager
+def join_network(network: Any) -> Iterator[dict[str, Any]]:
+    """The network on a worker, for the boosters of this thread."""
+    from lightgbm.basic import _LIB, _safe_call
+
+    machines, kept = network
+    port = _port_of(kept)
+    kept.close()
+    minutes, addresses = 120, ctypes.c_char_p(",".join(machines).encode())
+    _safe_call(_LIB.LGBM_NetworkInit(addresses, port, minutes, len(machines)))
+    try:
+        yield {"num_machines": len(machines), "machines": None}
+    finally:
+        _LIB.LGBM_NetworkFree()
+
+
+def alone(model: bytes) -> bytes:
+    """The file of a model without the cluster, as of one trained on a single machine."""
+    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
+    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)

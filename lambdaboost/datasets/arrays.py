@@ -158,11 +158,13 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     if a.dtype.kind == "U":
         return a.astype(object)
     if a.dtype == object:
-        for row, key in enumerate(a.tolist()):
-            if not isinstance(key, Hashable):
-                raise TypeError(
-                    f"{name} is a {type(key).__name__} in {row_of(name, row)}: give text or a number"
-                )
+        keys = a.tolist()
+        wrong = {kind for kind in set(map(type, keys)) if not issubclass(kind, Hashable)}
+        if wrong:
+            row = next(row for row, key in enumerate(keys) if type(key) in wrong)
+            raise TypeError(
+                f"{name} is a {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
+            )
     return a
 
 

@@ -60,8 +60,20 @@ class Collection:
     def __post_init__(self) -> None:
         if not isinstance(self.queries, Queries):
             raise TypeError(f"queries must be Queries, got {type(self.queries).__name__}")
-        rows, columns = _shape(self.features)
-        n = self.queries.n_documents
+        features, n = self.features, self.queries.n_documents
+        if not isinstance(features, np.ndarray) and getattr(features, "format", None) != "csr":
+            raise TypeError(
+                f"features must be a numpy array or scipy CSR matrix, got {type(features).__name__}"
+            )
+        if features.dtype not in (np.float32, np.float64):
+            raise TypeError(
+                f"features has dtype {features.dtype}, expected float32 or float64: use .astype(np.float32)"
+            )
+        if features.ndim != 2:
+            raise ValueError(
+                f"features has shape {features.shape}, expected two dimensions: one row per document"
+            )
+        rows, columns = features.shape
         if rows != n:
             raise ValueError(
                 f"features has {rows} rows, queries has {n} documents: give one row per document"
@@ -180,11 +192,20 @@ class Collection:
                         f"part {i} and part 0 differ in {what}: read both by the same Columns or with the same "
                         "n_features="
                     )
-        documents = [part.documents for part in parts if part.documents is not None]
+        features: Any = [part.features for part in parts]
+        if all(isinstance(part, np.ndarray) for part in features):
+            features = np.concatenate(features)
+        else:
+            from scipy import sparse
+
+            features = sparse.vstack([sparse.csr_matrix(part) for part in features], format="csr")
+        documents, names = [part.documents for part in parts if part.documents is not None], None
+        if len(documents) == len(parts):
+            names = np.concatenate(documents)
         return Collection(
-            _stacked([part.features for part in parts]),
+            features,
             Queries.concat([part.queries for part in parts], keep_ids=keep_ids),
-            np.concatenate(documents) if len(documents) == len(parts) else None,
+            names,
             parts[0].feature_names,
             parts[0].categories,
         )
@@ -232,27 +253,3 @@ def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: 
             codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
             frame.isetitem(at, pd.Categorical.from_codes(codes, list(categories[name])))
     return frame
-
-
-def _shape(features: Any) -> tuple[int, int]:
-    """Numbers of rows and columns of a float array or CSR matrix."""
-    if not isinstance(features, np.ndarray) and getattr(features, "format", None) != "csr":
-        raise TypeError(f"features must be a numpy array or scipy CSR matrix, got {type(features).__name__}")
-    if features.dtype not in (np.float32, np.float64):
-        raise TypeError(
-            f"features has dtype {features.dtype}, expected float32 or float64: use .astype(np.float32)"
-        )
-    if features.ndim != 2:
-        raise ValueError(
-            f"features has shape {features.shape}, expected two dimensions: one row per document"
-        )
-    return features.shape
-
-
-def _stacked(features: list[Any]) -> Any:
-    """Feature matrices stacked by row; sparse if any is sparse."""
-    if all(isinstance(part, np.ndarray) for part in features):
-        return np.concatenate(features)
-    from scipy import sparse
-
-    return sparse.vstack([sparse.csr_matrix(part) for part in features], format="csr")

@@ -282,10 +282,27 @@ class Columns:
         is_letor, n = table.kind == "letor", len(table)
         sizes, ids = None, qid
         if group is not None:
-            sizes = ids = _sizes_of(group, n)
+            sizes = ids = only_column(group)
+            is_number = sizes.dtype.kind in "iuf"
+            if (not is_number or sizes.sum() != n) and sizes.shape == (n,):
+                raise ValueError(
+                    f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
+                )
+            if not is_number or sizes.sum() != n:
+                total = f"sums to {sizes.sum()}" if is_number else f"is {sizes.dtype}"
+                raise ValueError(
+                    f"group {total}, data has {n} rows: give the number of documents of each query"
+                )
 
         # Where each role is looked for: the key under which it is kept, its column, and the array in its place.
-        arrays = _sources_by_name(sources)
+        if hasattr(sources, "columns"):
+            frame = open_table(sources, "sources")
+            sources = {one: frame.column(one) for one in frame.names}
+        if not isinstance(sources, Mapping | None):
+            raise TypeError(
+                f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+            )
+        arrays = dict(sources or {})
         label, document = self.label, self.document
         if is_letor and label is None and y is None:
             label = LABEL
@@ -435,28 +452,3 @@ def _refuse_lacking(table: Table, role: str, column: str | None) -> None:
         before = "eval_" if table.name.startswith("eval") else ""
         or_so = f", or the queries as {before}group= or {before}qid="
     raise ValueError(f"{role}: {table.name} has no column {quote(column)}: give a table with it{or_so}")
-
-
-def _sizes_of(group: Any, n: int) -> NDArray[Any]:
-    """The number of documents of each query, of `n` rows."""
-    sizes = only_column(group)
-    numeric = sizes.dtype.kind in "iuf"
-    if not numeric or sizes.sum() != n:
-        if sizes.shape == (n,):
-            raise ValueError(
-                f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
-            )
-        total = f"sums to {sizes.sum()}" if numeric else f"is {sizes.dtype}"
-        raise ValueError(f"group {total}, data has {n} rows: give the number of documents of each query")
-    return sizes
-
-
-def _sources_by_name(sources: Any) -> dict[Any, Any]:
-    """Label sources by name, from a mapping or from the columns of a table."""
-    if sources is None or isinstance(sources, Mapping):
-        return dict(sources or {})
-    if hasattr(sources, "columns") and (table := open_table(sources, "sources")).is_named:
-        return {name: table.column(name) for name in table.names}
-    raise TypeError(
-        f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
-    )

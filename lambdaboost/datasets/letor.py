@@ -122,22 +122,47 @@ def read_letor(
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
     blocks.clear()  # lets the parts go, one by one
-    features = _joined(parts, (grades.size, d), stored, absent)
+    if stored < DENSE_SHARE * grades.size * d and not np.isnan(absent):
+        from scipy.sparse import csr_matrix, vstack
+
+        wide = [csr_matrix(part) for part in parts]
+        for part in wide:
+            part.resize(part.shape[0], d)
+        features: Any = vstack(wide, format="csr")
+    else:
+        features, row = np.full((grades.size, d), absent, np.float32), 0
+        while parts:
+            part = parts.pop(0)
+            rows = features[row : row + part.shape[0], : part.shape[1]]
+            rows[:] = part if isinstance(part, np.ndarray) else part.toarray()
+            row += part.shape[0]
 
     # Queries.
     if (unlike := has_id != has_id[0]).any():
         at = int(unlike.argmax())
         has = "a qid" if has_id[at] else "no qid"
         raise ValueError(f"{path}:{lines[at]}: the line has {has}, unlike those before it; {EXPECTED}")
-    if not has_id[0]:
-        q = _in_sizes(grades, path)
-    else:
+    if has_id[0]:
         if split := split_query(ids):
             query, _, row = split
             raise ValueError(
                 f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order"
             )
         q = Queries(grades, ids=ids)
+    else:
+        # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
+        plain = without_compression_suffix(path)
+        sizes_file = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
+        if not sizes_file.exists():
+            raise ValueError(f"{path} has no qid on its lines, and there is no {sizes_file.name}; {EXPECTED}")
+        with reading(sizes_file) as file:
+            sizes = file.read().split()
+        try:
+            q = Queries(grades, sizes=[int(size) for size in sizes])
+        except ValueError as error:
+            raise ValueError(
+                f"{sizes_file}: {error}; expected the number of documents of each query"
+            ) from None
     documents = None
     if (names != "").any():
         documents = names
@@ -257,38 +282,6 @@ def _parse_line(body: bytes) -> tuple[float, int | None, list[int], list[float]]
         except ValueError:
             raise ValueError(f"the value of feature {index} is no number") from None
     return grade, query, indices[1:], values
-
-
-def _joined(parts: list[Any], shape: tuple[int, int], stored: int, absent: float) -> Any:
-    """The features of all parts, dense or CSR without zeros; each part is let go once it is copied."""
-    from scipy.sparse import csr_matrix, vstack
-
-    if stored < DENSE_SHARE * shape[0] * shape[1] and not np.isnan(absent):
-        wide = [csr_matrix(part) for part in parts]
-        for part in wide:
-            part.resize(part.shape[0], shape[1])
-        return vstack(wide, format="csr")
-    dense, row = np.full(shape, absent, np.float32), 0
-    while parts:
-        part = parts.pop(0)
-        rows = dense[row : row + part.shape[0], : part.shape[1]]
-        rows[:] = part if isinstance(part, np.ndarray) else part.toarray()
-        row += part.shape[0]
-    return dense
-
-
-def _in_sizes(grades: NDArray[np.float64], path: Path) -> Queries:
-    """Queries of the sizes in LightGBM's ``<data>.query``, compressed as the data are."""
-    plain = without_compression_suffix(path)
-    sizes_file = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
-    if not sizes_file.exists():
-        raise ValueError(f"{path} has no qid on its lines, and there is no {sizes_file.name}; {EXPECTED}")
-    with reading(sizes_file) as file:
-        sizes = file.read().split()
-    try:
-        return Queries(grades, sizes=[int(size) for size in sizes])
-    except ValueError as error:
-        raise ValueError(f"{sizes_file}: {error}; expected the number of documents of each query") from None
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:

@@ -109,16 +109,42 @@ class Queries:
         n = labels[RELEVANCE].size
         if (sizes is None) == (ids is None):
             raise ValueError("give one of sizes= (documents of each query) and ids= (query of each row)")
-        if ids is not None:
-            offsets, of_query = _offsets_from_ids(ids, n)
-        else:
+
+        # Rows of each query, by their number or by the id of each row.
+        if ids is None:
             offsets, of_query = _offsets_from_sizes(sizes, n), None
+        else:
+            of_row = query_ids("ids", ids)
+            if of_row.shape != (n,):
+                raise ValueError(
+                    f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row"
+                )
+            if n == 0:
+                raise ValueError("ids is empty: there must be at least one document")
+            if split := split_query(of_row):
+                query, first, again = split
+                raise ValueError(
+                    f"ids has query {quote(query) if isinstance(query, str) else query} in two places, row {first} "
+                    f"and row {again}: sort the rows by query so that each is whole"
+                )
+            starts = first_rows(of_row)
+            offsets, of_query = np.concatenate([starts, [n]]), of_row[starts]
+
+        # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
         positions = _positions(position, n)
         weights = None
         if weight is not None:
-            weights = _weights(weight, offsets, of_query)
+            weights, n_queries = weights_of("weight", weight), offsets.size - 1
+            if of_query is not None:
+                weights = match_weights(weight, of_query, n)
+            if weights.size not in (n_queries, n):
+                raise ValueError(
+                    f"weight has {weights.size} values: give one per query ({n_queries}) or per document ({n})"
+                )
+            if weights.size != n:
+                weights = np.repeat(weights, np.diff(offsets))
         self._set(offsets, labels, of_query, weights, positions)
 
     def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
@@ -204,7 +230,8 @@ class Queries:
                 f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, "
                 f"or in sources={{{name!r}: …}} of the data set"
             ) from None
-        if not allow_negative and (row := self.memo(("below 0", name), lambda: _first_below_0(labels))) >= 0:
+        if not allow_negative and self.memo(("below 0", name), lambda: bool((labels < 0).any())):
+            row = int((labels < 0).argmax())
             raise RowError(name, row, float(labels[row]), NEGATIVE)
         return labels
 
@@ -298,7 +325,15 @@ class Queries:
 
         """
         of_parts = [part.ids if keep_ids else None for part in parts]
-        kinds = [part._kinds(ids) for part, ids in zip(parts, of_parts, strict=True)]
+        given = {True: "given", False: "none"}
+        kinds = [
+            {
+                "label sources": ", ".join(sorted(part.labels)),
+                "query ids": given[ids is not None],
+                "positions": given[part.positions is not None],
+            }
+            for part, ids in zip(parts, of_parts, strict=True)
+        ]
         for i, kind in enumerate(kinds):
             for what, here in kind.items():
                 if here != (first := kinds[0][what]):
@@ -322,11 +357,6 @@ class Queries:
             None if all(q.weight is None for q in parts) else np.concatenate(weights),
             Positions.concat(positions) if positions else None,
         )
-
-    def _kinds(self, ids: Any) -> dict[str, str]:
-        """What parts that are joined have in common, in words."""
-        ids, positions = ("none" if part is None else "given" for part in (ids, self.positions))
-        return {"label sources": ", ".join(sorted(self.labels)), "query ids": ids, "positions": positions}
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
@@ -398,12 +428,6 @@ def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:
                 raise ValueError(f"query {query!r} is in {first} and {name}: {remedy}")
 
 
-def _first_below_0(labels: NDArray[np.float32]) -> int:
-    """The row of the first label below 0, or -1."""
-    below = labels < 0
-    return int(below.argmax()) if below.any() else -1
-
-
 def _frozen(a: NDArray[Any]) -> NDArray[Any]:
     a = a.view()
     a.flags.writeable = False
@@ -430,37 +454,6 @@ def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
     if a.sum() != n:
         raise ValueError(f"sizes sum to {a.sum():.0f}, but there are {n} rows: each row belongs to one query")
     return np.concatenate([[0], np.cumsum(a, dtype=np.int64)])
-
-
-def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    of_row = query_ids("ids", ids)
-    if of_row.shape != (n,):
-        raise ValueError(f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row")
-    if n == 0:
-        raise ValueError("ids is empty: there must be at least one document")
-    if split := split_query(of_row):
-        query, first, again = split
-        raise ValueError(
-            f"ids has query {quote(query) if isinstance(query, str) else query} in two places, row {first} and row "
-            f"{again}: sort the rows by query so that each is whole"
-        )
-    starts = first_rows(of_row)
-    return np.concatenate([starts, [n]]), of_row[starts]
-
-
-def _weights(weight: ArrayLike, offsets: NDArray[np.int64], ids: NDArray[Any] | None) -> NDArray[np.float32]:
-    """Weights as one value per document."""
-    n_queries, n = offsets.size - 1, int(offsets[-1])
-    if ids is not None:
-        weight = match_weights(weight, ids, n)
-    a = weights_of("weight", weight)
-    if a.size == n:
-        return a
-    if a.size != n_queries:
-        raise ValueError(
-            f"weight has {a.size} values: give one per query ({n_queries}) or per document ({n})"
-        )
-    return np.repeat(a, np.diff(offsets))
 
 
 def match_weights(

@@ -86,12 +86,38 @@ def web_search_log(
     shape = 6.25  # of a gamma distribution: standard deviation 0.4 of the mean
     sizes = np.maximum(1, np.rint(rng.gamma(shape, documents / shape, queries))).astype(np.int64)
     pages = _draw_pages(sizes, rng)
-    utility = _utility(pages)
+
+    # The true utility of a page: attributes interact, so no additive model approximates it well.
+    match = 0.4 * pages.title + 0.4 * pages.body + 0.3 * pages.anchor
+    # Quality matters only if the page is on topic.
+    worth = np.tanh(match) * (0.5 + _logistic(2 * pages.quality))
+    home = pages.navigational * (pages.depth == 0) * _logistic(3 * pages.anchor)
+    recent = pages.news * (pages.freshness - 0.5)
+    utility = worth + home + recent - 1.0 * (pages.spam > 0.9) + pages.appeal
     core = _core_features(pages, rng)
     grades = grades_by_share(utility + JUDGE_NOISE * rng.standard_normal(utility.size))
-    clicks = _click_through_rate(utility, _production_score(core), sizes, LAST_CLICK[click_model], rng)
-    names, x = _with_distractors(core, features, rng)
-    return Collection(x, Queries(grades, sizes=sizes, clicks=clicks), feature_names=names)
+
+    # The score of the search engine in production, whose pages users click: a weighted sum of standardised features.
+    weights = {"match_title": 0.6, "match_body": 0.3, "bm25": 0.6, "pagerank": 0.4, "spam_percentile": -0.3}
+    columns = np.array([core[name] for name in weights]).T
+    spread = columns.std(axis=0)
+    standardised = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    score = standardised @ np.array(list(weights.values()))
+    clicks = _click_through_rate(utility, score, sizes, LAST_CLICK[click_model], rng)
+
+    # The core features, then noisy copies of them and pure noise alternating.
+    names, x = list(core), np.empty((utility.size, features), dtype=np.float32)
+    x[:, :CORE_FEATURES] = np.column_stack(list(core.values()))
+    for column in range(CORE_FEATURES, features):
+        noise, which = rng.standard_normal(utility.size), (column - CORE_FEATURES) // 2
+        name = names[which % CORE_FEATURES]
+        if (column - CORE_FEATURES) % 2 == 0:
+            x[:, column] = core[name] + core[name].std() * noise
+            names.append(f"copy_{which}_{name}")
+        else:
+            x[:, column] = noise
+            names.append(f"noise_{which}")
+    return Collection(x, Queries(grades, sizes=sizes, clicks=clicks), feature_names=tuple(names))
 
 
 def grades_by_share(utility: ArrayLike) -> NDArray[np.int64]:
@@ -131,16 +157,6 @@ def _draw_pages(sizes: NDArray[np.int64], rng: np.random.Generator) -> SimpleNam
     )
 
 
-def _utility(pages: SimpleNamespace) -> Column:
-    """The true utility of a page: attributes interact, so no additive model approximates it well."""
-    match = 0.4 * pages.title + 0.4 * pages.body + 0.3 * pages.anchor
-    # Quality matters only if the page is on topic.
-    worth = np.tanh(match) * (0.5 + _logistic(2 * pages.quality))
-    home = pages.navigational * (pages.depth == 0) * _logistic(3 * pages.anchor)
-    recent = pages.news * (pages.freshness - 0.5)
-    return worth + home + recent - 1.0 * (pages.spam > 0.9) + pages.appeal
-
-
 def _core_features(pages: SimpleNamespace, rng: np.random.Generator) -> dict[str, Column]:
     """The features of a ranker by name: attributes with an error or on another scale."""
 
@@ -171,16 +187,6 @@ def _core_features(pages: SimpleNamespace, rng: np.random.Generator) -> dict[str
 def _logistic(x: Column) -> Column:
     """1 / (1 + e^−x)."""
     return 1 / (1 + np.exp(-x))
-
-
-def _production_score(core: dict[str, Column]) -> Column:
-    """The score of the search engine in production: a weighted sum of standardised features."""
-    weights = {"match_title": 0.6, "match_body": 0.3, "bm25": 0.6, "pagerank": 0.4, "spam_percentile": -0.3}
-    columns = np.array([core[name] for name in weights]).T
-    spread = columns.std(axis=0)
-    return (
-        (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1) @ np.array(list(weights.values()))
-    )
 
 
 def _click_through_rate(
@@ -260,19 +266,3 @@ def result_pages(score: Column, sizes: NDArray[np.int64], shown: int) -> NDArray
     page = np.full((sizes.size, shown), -1)
     page[query_of_row[top], position[top]] = ranking[top]
     return page
-
-
-def _with_distractors(
-    core: dict[str, Column], features: int, rng: np.random.Generator
-) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-    """The core features, then noisy copies and pure noise alternating, up to `features` columns."""
-    names, n = list(core), next(iter(core.values())).size
-    x = np.empty((n, features), dtype=np.float32)
-    x[:, :CORE_FEATURES] = np.column_stack(list(core.values()))
-    for column in range(CORE_FEATURES, features):
-        noise, which = rng.standard_normal(n), (column - CORE_FEATURES) // 2
-        name = names[which % CORE_FEATURES]
-        copied = (column - CORE_FEATURES) % 2 == 0
-        x[:, column] = core[name] + core[name].std() * noise if copied else noise
-        names.append(f"copy_{which}_{name}" if copied else f"noise_{which}")
-    return tuple(names), x

@@ -94,8 +94,8 @@ class Table:
     def __len__(self) -> int:
         if self.frame is not None:
             return len(self.frame)
-        shape = getattr(self.matrix, "shape", None)
-        return int(shape[0]) if shape else len(self.matrix)
+        shape = getattr(self.matrix, "shape", None) or (len(self.matrix),)
+        return int(shape[0])
 
     @property
     def is_named(self) -> bool:
@@ -207,8 +207,23 @@ class Table:
         names = self.names
         if self.kind == "array":
             return feature_array(self.matrix)
-        if self.kind == "letor":
-            return self._select_letor(columns)
+        if self.kind == "letor" and not isinstance(self.matrix, np.ndarray):
+            from scipy.sparse import csr_matrix
+
+            # A product with ones moves columns of a sparse matrix to other places.
+            there = [at for at, column in enumerate(columns) if column in self.places]
+            ones, places = np.ones(len(there), np.float32), [self.places[columns[at]] for at in there]
+            return (
+                self.matrix @ csr_matrix((ones, (places, there)), (self.matrix.shape[1], len(columns)))
+            ).tocsr()
+        if self.kind == "letor" and list(columns) == list(self.places):
+            return self.matrix
+        if self.kind == "letor":  # in which absent features are 0
+            selected = np.zeros((len(self), len(columns)), np.float32)
+            for at, column in enumerate(columns):
+                if column in self.places:
+                    selected[:, at] = self.matrix[:, self.places[column]]
+            return selected
         if not columns:
             return np.empty((len(self), 0), np.float32)
 
@@ -217,11 +232,11 @@ class Table:
         if self.kind != "csv" and all(
             schema[name].is_float() or schema[name].is_integer() for name in columns
         ):
-            places: Any = [names.index(column) for column in columns]
-            first, last = places[0], places[-1]
-            if places == list(range(first, last + 1)):
-                places = slice(first, last + 1)
-            given = self.frame[:, places].to_numpy()
+            chosen: Any = [names.index(column) for column in columns]
+            first, last = chosen[0], chosen[-1]
+            if chosen == list(range(first, last + 1)):
+                chosen = slice(first, last + 1)
+            given = self.frame[:, chosen].to_numpy()
             if given.dtype.kind in "iuf":
                 return given.astype(float_type(given.dtype), copy=False)
 
@@ -240,23 +255,6 @@ class Table:
         if problems:
             raise ColumnTypeError(f"{problems[0]}: {NOT_NUMERIC}")
         return np.column_stack(found)
-
-    def _select_letor(self, columns: Sequence[Any]) -> Any:
-        """Features of LETOR text, in which absent ones are 0; label, qid and document are none."""
-        places = [self.places.get(column, -1) for column in columns]
-        if places == list(range(self.matrix.shape[1])):
-            return self.matrix
-        there = [at for at, place in enumerate(places) if place >= 0]
-        if isinstance(self.matrix, np.ndarray):
-            selected = np.zeros((len(self), len(columns)), np.float32)
-            selected[:, there] = self.matrix[:, [places[at] for at in there]]
-            return selected
-        from scipy.sparse import csr_matrix
-
-        # A product with ones moves columns of a sparse matrix to other places.
-        ones, shape = np.ones(len(there), np.float32), (self.matrix.shape[1], len(columns))
-        move = csr_matrix((ones, ([places[at] for at in there], there)), shape)
-        return (self.matrix @ move).tocsr()
 
     def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
         """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.
@@ -398,7 +396,18 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     if ending in PARQUET:
         kind, what = "parquet", "Parquet"
     try:
-        frame = _read_parquet(path) if ending in PARQUET else _read_csv(path, SEPARATORS[ending], text)
+        if kind == "csv":
+            frame = _read_csv(path, SEPARATORS[ending], text)
+        else:
+            import pandas as pd
+
+            with open(path, "rb") as file:
+                frame = pd.read_parquet(file)
+            _check_names(list(map(str, frame.columns)))
+            # A named index, such as a query, is a column; a numbering of the rows is none.
+            named = [name for name in frame.index.names if name is not None]
+            if named and not isinstance(frame.index, pd.RangeIndex):
+                frame = frame.reset_index(named)
     except ImportError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
     except (ValueError, OSError) as error:
@@ -426,17 +435,6 @@ def _open_letor(path: Path, absent: float) -> Table:
         columns[DOCUMENT] = data.documents
     places = {str(place + 1): place for place in range(data.n_features)}
     return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
-
-
-def _read_parquet(path: Path) -> Any:
-    """A Parquet file, in which a named index, such as a query, is a column; a numbering of the rows is none."""
-    import pandas as pd
-
-    with open(path, "rb") as file:
-        frame = pd.read_parquet(file)
-    _check_names(list(map(str, frame.columns)))
-    named = [name for name in frame.index.names if name is not None]
-    return frame if isinstance(frame.index, pd.RangeIndex) or not named else frame.reset_index(named)
 
 
 @contextmanager
@@ -476,19 +474,17 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
         if len(names) > 1 and frame.iloc[:, -1].isna().any():
             file.seek(0)
+            # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.
             with suppress(csv.Error), io.TextIOWrapper(file, "utf-8-sig", newline="") as lines:
-                _check_cells(csv.reader(lines, delimiter=separator), len(names))  # but for very long fields
+                rows = csv.reader(lines, delimiter=separator)
+                filled = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
+                for row, cells in enumerate(filled):  # 0 is the header
+                    if len(cells) < len(names):
+                        raise ValueError(
+                            f"row {row} has {len(cells)} of {len(names)} cells; complete it, or remove it where the "
+                            "file was cut off"
+                        )
     return frame
-
-
-def _check_cells(rows: Iterable[list[str]], n: int) -> None:
-    """Raise for a row with fewer than `n` cells, whose last ones pandas takes for missing."""
-    filled = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
-    for row, cells in enumerate(filled):  # 0 is the header
-        if len(cells) < n:
-            raise ValueError(
-                f"row {row} has {len(cells)} of {n} cells; complete it, or remove it where the file was cut off"
-            )
 
 
 def _check_names(names: Sequence[str]) -> None:

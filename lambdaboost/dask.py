@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic, sleep
 from typing import Any, NamedTuple
-from urllib.parse import urlparse
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.queries import check_distinct
-from lambdaboost.engines import ENGINES, lightgbm
+from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
@@ -117,19 +115,19 @@ def train(
             warn(NO_PAIR.format(**found._asdict()))
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
-    params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
-    params = with_min_leaf_size(params, ENGINES[engine], checked, documents)
+    stock = ENGINES[engine]
+    params = with_min_leaf_size({**stock.OF_CLUSTER, **params}, stock, checked, documents)
     settings = (checked, params, rounds, measure if held_out else None, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
         calls = {}
-        for worker, network in _open_network(client, engine, workers).items():
+        for worker, network in stock.open_network(client, workers).items():
             own = [part.collection for part in parts if part.worker == worker]
             given = (engine, network, own, held_out, *settings)
             calls[worker] = client.submit(_train_on_worker, *given, workers=[worker], pure=False)
         finish(client, calls)
         model = client.gather(calls[workers[0]])
-    return ENGINES[engine].read(lightgbm.alone(model) if engine == "lightgbm" else model)
+    return stock.read(stock.alone(model))
 
 
 def _read_objective(objective: Objective | str) -> Any:
@@ -215,64 +213,7 @@ def _describe(objective: Objective, part: Collection | None) -> tuple[int, Any, 
     return q.n_documents, q.ids, repr(categories), objective.without_pair(q)
 
 
-# The engines' own networks.
-
-
-def _open_network(client: Any, engine: str, workers: list[str]) -> dict[str, Any]:
-    """What each worker finds the others by.
-
-    For XGBoost the address of its tracker, which runs on the scheduler; for LightGBM all addresses, and a socket that
-    keeps a worker's port until LightGBM listens there.
-    """
-    if engine == "xgboost":
-        host = urlparse(client.scheduler.address).hostname
-        return dict.fromkeys(workers, client.run_on_scheduler(_start_tracker, len(workers), host))
-    pinned = [{"workers": [worker], "pure": False} for worker in workers]
-    sockets = [client.submit(_keep_port, **here) for here in pinned]
-    ports = client.gather(
-        [client.submit(_port_of, *one, **here) for *one, here in zip(sockets, pinned, strict=True)]
-    )
-    machines = [f"{urlparse(worker).hostname}:{port}" for worker, port in zip(workers, ports, strict=True)]
-    return {worker: (machines, kept) for worker, kept in zip(workers, sockets, strict=True)}
-
-
-def _start_tracker(workers: int, host: str) -> dict[str, Any]:
-    from threading import Thread
-
-    from xgboost.tracker import RabitTracker
-
-    tracker = RabitTracker(n_workers=workers, host_ip=host, sortby="task")
-    tracker.start()
-    Thread(target=tracker.wait_for, daemon=True).start()
-    return dict(tracker.worker_args())
-
-
-def _keep_port() -> Any:
-    from socket import socket
-
-    kept = socket()
-    kept.bind(("", 0))
-    return kept
-
-
-def _port_of(kept: Any) -> int:
-    return int(kept.getsockname()[1])
-
-
-@contextmanager
-def _join(engine: str, network: Any) -> Iterator[dict[str, Any]]:
-    """The network on a worker, with the parameters that it needs."""
-    if engine == "xgboost":
-        from xgboost.dask import CommunicatorContext
-
-        with CommunicatorContext(**network):
-            yield {}
-        return
-    machines, kept = network
-    port = _port_of(kept)
-    kept.close()
-    with lightgbm.network(machines, port):
-        yield {"num_machines": len(machines), "machines": None}
+# The training on each worker.
 
 
 def _train_on_worker(
@@ -282,16 +223,16 @@ def _train_on_worker(
     from distributed import get_worker
 
     data, errors = Collection.concat(parts), list[Exception]()
-    threads = "nthread" if engine == "xgboost" else "num_threads"
-    with _join(engine, network) as own:
-        params = {**params, **own, threads: int(get_worker().state.nthreads)}
+    stock = ENGINES[engine]
+    with stock.join_network(network) as own:
+        params = {**params, **own, stock.THREADS: int(get_worker().state.nthreads)}
         train, valid = make_dataset(engine, data, named=True), None
         if held_out:
             valid = make_dataset(engine, Collection.concat(held_out), train, named=True)
         booster = boost(engine, _catch_errors(objective, errors), params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
-    return ENGINES[engine].write(booster, "")
+    return stock.write(booster, "")
 
 
 def _catch_errors(objective: Objective, errors: list[Exception]) -> Callable[..., Any]:

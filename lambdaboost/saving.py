@@ -263,11 +263,14 @@ def _read_description(sidecar: Path) -> dict[str, Any]:
         if about["engine"] not in ENGINES:
             raise ValueError(f"engine is {quote(about['engine'])}, expected {' or '.join(ENGINES)}")
         missing = about.get("params", {}).get("missing", math.nan)
-        if isinstance(missing, bool) or not _is_number(missing):
+        if not isinstance(missing, int | float) and missing not in ("inf", "-inf", "nan"):
             raise ValueError(f"missing of params is {shorten_repr(missing)}, expected a number")
         # Curves by data set and measure; null is a round without a figure.
         for data, curves in about.get("history", {}).items():
-            if not isinstance(curves, dict) or not all(map(_is_curve, curves.values())):
+            lists = isinstance(curves, dict) and all(isinstance(curve, list) for curve in curves.values())
+            if not lists or not all(
+                isinstance(one, int | float | None) for of in curves.values() for one in of
+            ):
                 shown = shorten_repr(curves)
                 raise ValueError(
                     f"history has {shown} for {quote(data)}, expected lists of numbers by measure"
@@ -275,18 +278,6 @@ def _read_description(sidecar: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
     return about
-
-
-def _is_curve(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(one, int | float | None) for one in values)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:

@@ -16,7 +16,7 @@ from sklearn.model_selection import GroupKFold
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.callback import calling_booster
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data, lightgbm, xgboost
-from lambdaboost.engines.base import Engine, Split
+from lambdaboost.engines.base import Cluster, Engine, Split
 from lambdaboost.training import attach_queries
 
 X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
@@ -30,8 +30,9 @@ each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINE
 
 
 def members():
-    """The names of what both protocols ask."""
-    asked = {name for base in Engine.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))}
+    """The names of what the protocols ask of one machine; tests/test_dask.py has a cluster."""
+    bases = [base for base in Engine.__mro__ if base is not Cluster]
+    asked = {name for base in bases for name in (*vars(base), *getattr(base, "__annotations__", {}))}
     return {name for name in asked if not name.startswith("_")}
 
 
@@ -193,3 +194,10 @@ def test_xgboosts_training_functions_hold_what_is_read_of_them(train):
 
     train(params, xgb.DMatrix(X, Y), 1, obj=objective, custom_metric=metric)
     assert seen[0] == (0.5, [metric]), "mend params_of"
+
+
+def test_a_linear_model_that_would_stop_early_is_refused_before_the_training():
+    data, rounds = xgboost.dataset(X, Q), []
+    with pytest.raises(ValueError, match=r"^early_stopping: XGBoost cannot cut a linear model"):
+        xgboost.train(RankNet(), {"booster": "gblinear"}, 9, data, data, NDCG(3), 2, rounds.append)
+    assert rounds == []

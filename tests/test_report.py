@@ -333,6 +333,24 @@ def test_report_command(capsys, folder, tmp_path):
     assert f"<td>{100 * json.loads(evaluated[1])['measures']['NDCG(k=10)']:.2f}</td>" in text
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_a_file_whose_name_is_no_utf8(capsys, folder, tmp_path):
+    path = tmp_path / os.fsdecode(b"test\xff.txt")
+    path.write_bytes((folder / "test.txt").read_bytes())
+    code, _, err = call(
+        capsys,
+        "report",
+        path,
+        "--scores",
+        folder / "own.txt",
+        "--source",
+        "clicks=17:rate",
+        "--out",
+        tmp_path / "r",
+    )
+    assert code == 0, err
+
+
 def test_mistakes_of_the_command(capsys, folder, tmp_path):
     test, model, out = folder / "test.txt", folder / "lightgbm.model", tmp_path / "page"
 

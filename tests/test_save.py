@@ -271,6 +271,7 @@ WRONG = [
     ({"columns": None}, "columns is None, expected an object"),
     ({"columns": {"sources": [1]}}, "a label source needs a name of type str, got 1"),
     ({"columns": {"features": "x"}}, "features is 'x', expected a list|features is 'x': expected a list"),
+    ({"columns": {"features": [["a"]]}}, r"features is \[\['a'\]\]: expected a list"),
     ({"columns": {"unseen": "maybe"}}, "unseen is 'maybe'"),
     ({"categories": {"c": 3}}, "categories has 3 of 'c'"),
     ({"history": {"valid": [1]}}, r"history has \[1\] for 'valid', expected lists of numbers by measure"),

@@ -100,7 +100,9 @@ class Encoder:
             if not isinstance(values, list | tuple):
                 raise TypeError(f"categories has {values!r} of {quote(name)}: expected a list")
         features = given.get("features") or ()
-        if not isinstance(features, list | tuple):
+        if not isinstance(features, list | tuple) or not all(
+            isinstance(f, str | int | float) for f in features
+        ):
             raise TypeError(f"features is {features!r}: expected a list of names")
         known = {one.name for one in fields(Columns)} - {"features"}
         columns = Columns(**{name: value for name, value in given.items() if name in known})

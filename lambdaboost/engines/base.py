@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -207,8 +208,24 @@ class Model(Protocol):
         """
 
 
-class Engine(Training, Model, Protocol):
-    """What both protocols ask."""
+class Cluster(Protocol):
+    """What `lambdaboost.dask` asks: trainings of several workers over the engine's own network."""
+
+    THREADS: str  # the parameter with the number of threads
+    OF_CLUSTER: dict[str, Any]  # the parameters of a training of several workers, unless others are given
+
+    def open_network(self, client: Any, workers: list[str]) -> dict[str, Any]:
+        """What each worker of a Dask cluster finds the others by."""
+
+    def join_network(self, network: Any) -> AbstractContextManager[dict[str, Any]]:
+        """The network on a worker, with the parameters that it needs."""
+
+    def alone(self, model: bytes) -> bytes:
+        """The file of a model without the cluster, as of one trained on a single machine."""
+
+
+class Engine(Training, Model, Cluster, Protocol):
+    """What the protocols ask together."""
 
 
 def cannot_export(what: str, remedy: str) -> ValueError:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from socket import socket
 from typing import Any
+from urllib.parse import urlparse
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,21 +103,6 @@ def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together; LightGBM counts them where `params` list them alone."""
     listed = str(given(params, "machines") or "")
     return max(int(given(params, "num_machines") or 1), listed.count(",") + 1)
-
-
-@contextmanager
-def network(machines: Sequence[str], port: int) -> Iterator[None]:
-    """The network of these ``host:port`` for the boosters of this thread; this machine listens at `port`."""
-    from lightgbm.basic import _LIB, _safe_call
-
-    minutes = 120
-    _safe_call(
-        _LIB.LGBM_NetworkInit(ctypes.c_char_p(",".join(machines).encode()), port, minutes, len(machines))
-    )
-    try:
-        yield
-    finally:
-        _LIB.LGBM_NetworkFree()
 
 
 # Data sets.
@@ -406,12 +393,6 @@ def _highest(threshold: float) -> np.float32:
     return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
 
 
-def alone(model: bytes) -> bytes:
-    """The file of a model without the cluster, as of one trained on a single machine."""
-    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
-    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)
-
-
 # LightGBM: the text of a model has a header, a block of lines `name=values` for each tree, and a tail.
 
 OF_LEAVES = ("leaf_value", "internal_value", "leaf_const", "leaf_coeff")  # scaled with the score
@@ -530,3 +511,52 @@ def _recode(fields: dict[str, str], recoded: Mapping[int, NDArray[np.int64]]) ->
     ends = np.cumsum([0, *map(len, sets)])
     fields["cat_boundaries"] = " ".join(map(str, ends))
     fields["cat_threshold"] = " ".join(str(word) for of_split in sets for word in of_split)
+
+
+# Clusters.
+
+THREADS = "num_threads"
+OF_CLUSTER: dict[str, Any] = {"tree_learner": "data"}
+
+
+def open_network(client: Any, workers: list[str]) -> dict[str, Any]:
+    """All addresses, and a socket that keeps a worker's port until LightGBM listens there."""
+    pinned = [{"workers": [worker], "pure": False} for worker in workers]
+    sockets = [client.submit(_keep_port, **here) for here in pinned]
+    ports = client.gather(
+        [client.submit(_port_of, *one, **here) for *one, here in zip(sockets, pinned, strict=True)]
+    )
+    machines = [f"{urlparse(worker).hostname}:{port}" for worker, port in zip(workers, ports, strict=True)]
+    return {worker: (machines, kept) for worker, kept in zip(workers, sockets, strict=True)}
+
+
+def _keep_port() -> socket:
+    kept = socket()
+    kept.bind(("", 0))
+    return kept
+
+
+def _port_of(kept: socket) -> int:
+    return int(kept.getsockname()[1])
+
+
+@contextmanager
+def join_network(network: Any) -> Iterator[dict[str, Any]]:
+    """The network on a worker, for the boosters of this thread."""
+    from lightgbm.basic import _LIB, _safe_call
+
+    machines, kept = network
+    port = _port_of(kept)
+    kept.close()
+    minutes, addresses = 120, ctypes.c_char_p(",".join(machines).encode())
+    _safe_call(_LIB.LGBM_NetworkInit(addresses, port, minutes, len(machines)))
+    try:
+        yield {"num_machines": len(machines), "machines": None}
+    finally:
+        _LIB.LGBM_NetworkFree()
+
+
+def alone(model: bytes) -> bytes:
+    """The file of a model without the cluster, as of one trained on a single machine."""
+    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
+    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)

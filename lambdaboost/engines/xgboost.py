@@ -12,9 +12,12 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
+from threading import Thread
 from typing import Any
+from urllib.parse import urlparse
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,6 +251,11 @@ def train(
 
     The measure is evaluated on the data `valid`, if there are any.
     """
+    if early_stopping is not None and params.get("booster") == "gblinear":
+        raise ValueError(
+            "early_stopping: XGBoost cannot cut a linear model back to its best round: leave early stopping out, or "
+            "give booster='gbtree'"
+        )
     xgb = package(NAME)
 
     class EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
@@ -536,3 +544,38 @@ def _scale_tree(
             own = np.asarray(tree["categories"][start : start + count], dtype=np.int64)
             tree["categories"][start : start + count] = np.sort(codes[own]).tolist()
     tree["split_indices"] = places[features].tolist()
+
+
+# Clusters.
+
+THREADS = "nthread"
+OF_CLUSTER: dict[str, Any] = {}
+
+
+def open_network(client: Any, workers: list[str]) -> dict[str, Any]:
+    """The address of XGBoost's tracker, which runs on the scheduler."""
+    host = urlparse(client.scheduler.address).hostname
+    return dict.fromkeys(workers, client.run_on_scheduler(_start_tracker, len(workers), host))
+
+
+def _start_tracker(workers: int, host: str) -> dict[str, Any]:
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(n_workers=workers, host_ip=host, sortby="task")
+    tracker.start()
+    Thread(target=tracker.wait_for, daemon=True).start()
+    return dict(tracker.worker_args())
+
+
+@contextmanager
+def join_network(network: Any) -> Iterator[dict[str, Any]]:
+    """The network on a worker, which needs no parameters."""
+    from xgboost.dask import CommunicatorContext
+
+    with CommunicatorContext(**network):
+        yield {}
+
+
+def alone(model: bytes) -> bytes:
+    """The file itself, which says nothing of a cluster."""
+    return model

@@ -284,12 +284,14 @@ def _gains_section(
 
 def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> list[tuple[str, str]]:
     """Names and values: the caller's, a nested one with all names on its path, and those of the data."""
-    import pandas as pd
-
-    facts = []
-    if run:
-        (flat,) = pd.json_normalize([dict(run)], sep=" · ").to_dict("records")
-        facts += [(str(name), str(value)) for name, value in flat.items()]
+    facts: list[tuple[str, str]] = []
+    pending = [*reversed([*run.items()])]
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, Mapping) and value:
+            pending += [(f"{name} · {inner}", of) for inner, of in reversed([*value.items()])]
+        else:
+            facts.append((str(name), str(value)))
 
     # The queries and their labels.
     sizes, weight = q.sizes, q.query_weight

@@ -583,7 +583,7 @@ def choose(results: Sequence[Result], measure: Measure) -> Result:
 
     A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
     that does not. The alternative, the engine's default unless another is better by one standard error, gives NDCG
-    away: see benchmarks/results/choice.md.
+    away: see benchmarks/results/tune_choice.md.
     """
     eligible = [one for one in results if not one.setting.is_baseline]
     defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]

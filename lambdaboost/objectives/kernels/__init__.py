@@ -5,7 +5,7 @@ A rule over pairs (`pair_rule`) sums, over all pairs of a better document i and 
     λ_i += w f,  λ_j −= w f,  μ_i += w c,  μ_j += w c,      ρ = 1/(1 + e^{σ(s_i − s_j) + center}),
 
 with a weight w = |ΔZ|, which a *swap* gives by the gains and the ranks of both (`pair_weight`), times a factor of
-i if the rule has any, and a force f and curvature c that ρ decides (`loss`).
+i if the rule has any, and a force f and curvature c that ρ decides (`sigmoid`).
 
 Documents of one label are a *level* (`levels`), known before any score. The documents of a query are grouped by level,
 so that what a document should be above is one contiguous run, and no loop looks at a label:
@@ -16,19 +16,22 @@ so that what a document should be above is one contiguous run, and no loop looks
                2
                3
 
-With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`loss.ByRatio`) costs one division per
-pair; `tiles.pair` puts force and weight together. A single outlying score is clipped first: ρ is 0 or 1 in its pairs
-either way. Gains and discounts enter as differences from the lowest of their run or list, where float32 holds them
-best; sums are float32 over some hundred rows and are then carried to float64.
+With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`sigmoid`) costs one division per pair;
+`tiles.pair` puts force and weight together. A single outlying score is clipped first: ρ is 0 or 1 in its pairs either
+way. Discounts enter as differences from the lowest of their list, where float32 holds them best, and a gain as the sum
+of two float32; sums are float32 over some hundred rows and are then carried to float64.
 
-`dispatch` chooses the kernel of each query before any runs:
+`prepared` chooses the kernel of each query before any runs:
 
-    lanes   up to 40 documents: 64 queries side by side, one per vector lane
-    tiles   longer lists, one after the other (`query` brings documents to slots and back)
-    tree    lists of thousands: the force is a smooth function of the score difference, so far runs of the sorted
-            list interact through a few Chebyshev points, and time grows as the length
-    plain   scores too far apart for one float32: tiles in float64, with one exponential per pair
+    lanes       up to 40 documents: 64 queries side by side, one per vector lane
+    tiles       longer lists, one after the other
+    tree        lists of thousands: the force is a smooth function of the score difference, so far runs of the sorted
+                list interact through a few Chebyshev points, and time grows as the length
+    sweep       the same where each document has a mean discount over noisy rankings (`noise`), for `YetiLoss`
+    in_float64  scores too far apart for one float32 a document, and `PairAccuracy`: one pair after the other
+
+How far apart scores may lie is one table, at the head of `sigmoid`.
 
 Each query is computed by one thread, in one order, whatever other queries there are: results are bit-identical
-for any number of threads. `sigmoids` serves objectives whose documents push against all others.
+for any number of threads. The end of `sigmoid` serves objectives whose documents push against all others.
 """

@@ -172,7 +172,8 @@ def over_queries(
     n_queries = offsets.size - 1
     if n_queries == 0:
         return
-    n_threads = min(threads(), n_queries) if offsets[-1] >= 2000 else 1
+    # In a training the engine's number is known.
+    n_threads = min(in_use.get() or threads(), n_queries) if offsets[-1] >= 2000 else 1
     if n_threads == 1:
         function(0, n_queries, offsets, *args)
         return

@@ -76,7 +76,7 @@ def test_every_table_with_the_same_values_has_the_same_scores(engine, kind, tmp_
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
     X = PANDAS.drop(columns="qid").assign(site=PANDAS.site.cat.rename_categories(int))
-    fitted = ranker(engine).fit(X, GRADE, qid=QUERY)
+    fitted = ranker(engine, objective=LambdaRank()).fit(X, GRADE, qid=QUERY)
     stock = importlib.import_module(engine)
     if engine == "lightgbm":
         same = stock.LGBMRanker(objective=LambdaRank(), n_estimators=5, n_jobs=1, verbose=-1, **SMALL[engine])
@@ -219,7 +219,14 @@ USED = ("--query", "q", "--label", "y", "--weight", "w", "--document", "name", "
 def folder(tmp_path_factory):
     """The same rows as CSV and as Parquet, whose categorical types have other orders in the two parts."""
     folder = tmp_path_factory.mktemp("categories")
-    frame = pd.DataFrame({"q": QUERY, "y": GRADE, "ctr": PRICE > 0.7, "w": np.repeat(1 + PRICE[::20], 20)})
+    frame = pd.DataFrame(
+        {
+            "q": QUERY,
+            "y": GRADE,
+            "ctr": np.random.default_rng(1).random(N) > 0.7,
+            "w": np.repeat(1 + PRICE[::20], 20),
+        }
+    )
     frame = frame.assign(name=[f"hotel{i}" for i in range(N)], market=MARKET, site=SITE * 10 + 7, price=PRICE)
     frame.loc[[5, 350], "market"] = None
     for name, rows in FILES.items():

@@ -15,6 +15,8 @@ import lambdaboost
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
+from lambdaboost.engines import ENGINES
+from lambdaboost.training import boost, make_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +54,8 @@ def hide(monkeypatch, name):
 
 def train(engine):
     """A booster, and its scores."""
-    module = importlib.import_module(f"lambdaboost.{engine}")
-    booster = module.boost(OBJECTIVE, PARAMS[engine], 6, module.dataset(LOG))
-    return booster, module.scores(booster, X)
+    booster = boost(engine, OBJECTIVE, PARAMS[engine], 6, make_dataset(engine, LOG))
+    return booster, ENGINES[engine].scores(booster, X)
 
 
 def test_the_other_one_is_a_line(engine):

@@ -43,9 +43,9 @@ MIN_LEAF_SIZE = "min_data_in_leaf"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 20, "min_sum_hessian_in_leaf": 1e-3}
 # What only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
-    "lambdarank_truncation_level": (None, "the measure truncates: give LambdaRank(NDCG(k={value}))"),
+    "lambdarank_truncation_level": (None, "the measure truncates: give {truncated}(NDCG(k={value}))"),
     "lambdarank_norm": (False, "leave it out, or train with LightGBM's own 'lambdarank'"),
-    "sigmoid": (None, "give LambdaRank(sigma={value})"),
+    "sigmoid": (None, "give {scaled}(sigma={value})"),
     "lambdarank_position_bias_regularization": (None, "leave it out"),
     "objective_seed": (None, "give XENDCG(seed={value})"),
 }
@@ -457,7 +457,11 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
     head |= {"feature_names": heads[0]["feature_names"], "feature_infos": " ".join(known)}
     lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
-    text = "\n".join([*lines, *blocks, "end of trees", "", f"pandas_categorical:{values[0]}", ""])
+    lines += [*blocks, "end of trees", ""]
+    # The one parameter that `categories` reads: the places of the categorical columns.
+    if found := re.search(r"^\[categorical_feature: [\d,]+\]$", texts[0], re.MULTILINE):
+        lines += ["parameters:", found[0], "end of parameters", ""]
+    text = "\n".join([*lines, f"pandas_categorical:{values[0]}", ""])
     return package(NAME).Booster(model_str=text)
 
 

@@ -290,7 +290,12 @@ def _sizes_of(queries: Any) -> NDArray[np.int64]:
     if isinstance(queries, Queries):
         return queries.sizes
     engine = engine_of_data(queries)
-    offsets = None if engine is None else engine.fields_given(queries).offsets
+    if engine is None:
+        raise TypeError(
+            f"queries is a {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a lightgbm.Dataset "
+            "or an xgboost.DMatrix"
+        )
+    offsets = engine.fields_given(queries).offsets
     if offsets is not None and offsets.size:
         return np.asarray(np.diff(offsets), dtype=np.int64)
     return queries_of(queries).sizes

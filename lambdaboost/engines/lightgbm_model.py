@@ -31,11 +31,11 @@ def version() -> str:
 
 def read(content: bytes) -> Any:
     """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
-    text = content.decode(errors="replace")
+    lgb, text = package("lightgbm"), content.decode(errors="replace")
     whole = "\nend of trees" in text and ("\nend of parameters" in text or "\nparameters:" not in text)
     if not whole:
         raise ValueError("the model is cut short: copy the file again, or train again")
-    return package("lightgbm").Booster(model_str=text)
+    return lgb.Booster(model_str=text)
 
 
 def write(booster: Any, suffix: str) -> bytes:

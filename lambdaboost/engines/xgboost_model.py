@@ -34,9 +34,10 @@ def version() -> str:
 
 def read(content: bytes) -> Any:
     """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
+    xgb = package("xgboost")
     if not content or (content.startswith(b"{") and not content.rstrip().endswith(b"}")):
         raise ValueError("the model is cut short: copy the file again, or train again")
-    return package("xgboost").Booster(model_file=bytearray(content))
+    return xgb.Booster(model_file=bytearray(content))
 
 
 def write(booster: Any, suffix: str) -> bytes:

@@ -19,7 +19,7 @@ import numpy as np
 
 from lambdaboost._installed import package
 from lambdaboost._warn import variables_of
-from lambdaboost.datasets.arrays import grades_of
+from lambdaboost.datasets.arrays import labels_of, only_column
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines.base import Fields, OnRound
 
@@ -152,7 +152,7 @@ def fields_given(data: Any) -> Fields:
     if data.group is not None:
         offsets = np.concatenate([[0], np.cumsum(data.group)]).astype(np.int64)
     if data.label is not None:
-        labels = grades_of(data.label)
+        labels = labels_of("label", only_column(data.label))
     parent = None if data.used_indices is None else data.reference
     return Fields(offsets, labels, None, parent, data.used_indices)
 

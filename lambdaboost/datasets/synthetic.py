@@ -16,7 +16,7 @@ Column = NDArray[np.float64]
 
 # Shares of grades 0 to 4 in MSLR-WEB30K, rounded.
 GRADE_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
-CORE_FEATURES = 16  # those that no other feature is a copy of
+CORE_FEATURES = 16  # all further ones are noisy copies of these, or noise
 FEATURE_NOISE = 0.4  # standard deviation of the measurement error in most features
 JUDGE_NOISE = 0.35  # that of a judge's error; that of the true utility is about 1
 RANKERS = 5

@@ -11,7 +11,7 @@ import xgboost as xgb
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
 from lambdaboost import NDCG, LambdaRank, Queries, export, graded, load, merge, save
-from lambdaboost.engines.lightgbm import categories
+from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
 N, SIZES = 600, np.full(30, 20)

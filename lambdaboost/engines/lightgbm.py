@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lambdaboost._installed import package
 from lambdaboost._warn import variables_of
 from lambdaboost._words import quote
-from lambdaboost.datasets.arrays import grades_of
+from lambdaboost.datasets.arrays import labels_of, only_column
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines.base import OWN_FILE, Fields, Leaf, OnRound, Split, Trees, cannot_export
 from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
@@ -141,7 +141,7 @@ def fields_given(data: Any) -> Fields:
     if data.group is not None:
         offsets = np.concatenate([[0], np.cumsum(data.group)]).astype(np.int64)
     if data.label is not None:
-        labels = grades_of(data.label)
+        labels = labels_of("label", only_column(data.label))
     parent = None if data.used_indices is None else data.reference
     return Fields(offsets, labels, None, parent, data.used_indices)
 

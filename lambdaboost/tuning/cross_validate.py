@@ -118,8 +118,8 @@ def cross_validate(
     >>> X, q = web_search_log(queries=60, documents=15, seed=1)
     >>> ranker = LambdaRanker(n_estimators=20, num_leaves=4, verbose=-1, n_jobs=1)
     >>> found = cross_validate(ranker, X, q.relevance, "ndcg@5", folds=3, group=q.sizes)
-    >>> found.scores.shape, 1 <= found.rounds <= 20
-    ((900,), True)
+    >>> len(found.scores) == len(X), 1 <= found.rounds <= 20
+    (True, True)
 
     """
     chosen = parse_all(measures)
@@ -323,6 +323,10 @@ def named(columns: Columns) -> dict[str, Any]:
 def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
+        if y is None and isinstance(columns, Columns) and columns.label is None:
+            raise ValueError(
+                f"y is None: give the grades of {name}, one for each row; only a Collection has its own"
+            )
         data: Collection = columns.read(X, y, name=name, **arrays)
         return data
     if has := [key for key, value in {"y": y, **arrays}.items() if value is not None]:

@@ -187,7 +187,12 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
             _scale_tree(tree, len(all_trees), weight, places, recoded)
             all_trees.append(tree)
         # Scores are float32, and a sum of infinite leaves would be NaN.
-        leaves = [value for tree in of["trees"] for value in tree["split_conditions"]]
+        nodes = [
+            pair
+            for tree in of["trees"]
+            for pair in zip(tree["split_conditions"], tree["left_children"], strict=True)
+        ]
+        leaves = [value for value, left in nodes if left == -1]
         if abs(base) > float(np.finfo(np.float32).max) or np.isinf(leaves).any():
             raise ValueError(
                 f"weights[{at}] is {weight:g}, times which scores of models[{at}] are beyond float32: give a smaller "

@@ -23,7 +23,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights, swap_of
+from lambdaboost.objectives.swaps.registry import SWAPS, make_swap, swap_of
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -126,7 +126,7 @@ def test_the_grades_of_near_linear_time(metric):
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), pair_weights(metric, q))
+        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), make_swap(metric, q))
         assert worth.tolist() == [grades <= most]
 
 
@@ -158,8 +158,8 @@ def test_the_swap_of_a_subclass_goes_first():
         pass
 
     def halved(metric, q):
-        weights = pair_weights(NDCG(metric.k), q)
-        return weights._replace(discounts=weights.discounts / 2)
+        swap = make_swap(NDCG(metric.k), q)
+        return swap._replace(discounts=swap.discounts / 2)
 
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]

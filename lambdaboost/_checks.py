@@ -105,7 +105,9 @@ def error_context(before: str) -> Iterator[None]:
 def shorten_repr(value: Any) -> str:
     """The repr of a wrong value, at most 100 characters of it: a class in place of an object is given whole arrays."""
     text = repr(value)
-    return text if len(text) <= 100 else f"{text[:100]}…"
+    if len(text) > 100:
+        return f"{text[:100]}…"
+    return text
 
 
 def check_whole(name: str, value: Any, least: int = 1, most: int = MAX_CUTOFF, remedy: str = "") -> int:
@@ -153,12 +155,17 @@ def check_number(
         raise TypeError(f"{name} is {shorten_repr(value)}: {remedy or 'give a number'}")
     x = float(value)
     if not (math.isfinite(x) and low <= x <= high and above < x < below):
-        bounds = [f"> {above:g}"] if above > -math.inf else [f"≥ {low:g}"] if low > -math.inf else []
-        bounds += [f"≤ {high}" if isinstance(high, int) else f"≤ {high:g}"] if high < math.inf else []
-        bounds += [f"< {below:g}"] if below < math.inf else []
-        raise ValueError(
-            f"{name} is {shorten_repr(value)}: {remedy or ' '.join(['give a finite number', ' and '.join(bounds)])}"
-        )
+        bounds = []
+        if above > -math.inf:
+            bounds.append(f"> {above:g}")
+        elif low > -math.inf:
+            bounds.append(f"≥ {low:g}")
+        if high < math.inf:
+            bounds.append(f"≤ {high if isinstance(high, int) else f'{high:g}'}")
+        if below < math.inf:
+            bounds.append(f"< {below:g}")
+        remedy = remedy or f"give a finite number {' and '.join(bounds)}"
+        raise ValueError(f"{name} is {shorten_repr(value)}: {remedy}")
     return int(x) if x.is_integer() else x
 
 

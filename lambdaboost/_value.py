@@ -27,7 +27,20 @@ class Value:
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__post_init__ = _with_plain_fields(cls.__post_init__)  # type: ignore[assignment]
+        check = cls.__post_init__
+
+        @wraps(check)
+        def convert_and_check(value: Any) -> None:
+            """Turn the fields into plain Python values, check them, and turn numbers into the type of their field."""
+            for spec in fields(value):
+                object.__setattr__(value, spec.name, _plain(getattr(value, spec.name)))
+            check(value)
+            for spec in fields(value):
+                # Measures with integers as defaults of float fields convert their numbers themselves.
+                if "float" in str(spec.type) and type(spec.default) is not int:
+                    object.__setattr__(value, spec.name, _as_float(getattr(value, spec.name)))
+
+        cls.__post_init__ = convert_and_check  # type: ignore[assignment]
         dataclass(frozen=True, repr=False, eq=False)(cls)
         if registered and cls.registry is not None:
             before = cls.registry.get(cls.__name__)
@@ -41,7 +54,9 @@ class Value:
         return {spec.name: getattr(self, spec.name) for spec in fields(self)}  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
-        return self._fields() == other._fields() if type(self) is type(other) else NotImplemented
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._fields() == other._fields()
 
     def __hash__(self) -> int:
         return hash((type(self), *self._fields().values()))
@@ -79,23 +94,9 @@ def text_of(value: Any) -> str:
         return value.text
     if type(value) is tuple:
         return f"({', '.join(map(text_of, value))}{',' * (len(value) == 1)})"
-    return f"float('{value}')" if isinstance(value, float) and not math.isfinite(value) else repr(value)
-
-
-def _with_plain_fields(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`check` with two conversions: fields to plain Python values before it, numbers to their field's type after it."""
-
-    @wraps(check)
-    def convert_and_check(value: Any) -> None:
-        for spec in fields(value):
-            object.__setattr__(value, spec.name, _plain(getattr(value, spec.name)))
-        check(value)
-        for spec in fields(value):
-            # Measures with integers as defaults of float fields convert their numbers themselves.
-            if "float" in str(spec.type) and type(spec.default) is not int:
-                object.__setattr__(value, spec.name, _as_float(getattr(value, spec.name)))
-
-    return convert_and_check
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
 
 
 def _plain(value: Any) -> Any:
@@ -106,7 +107,9 @@ def _plain(value: Any) -> Any:
         value = value.tolist()
     if type(value) in (tuple, list):
         return tuple(map(_plain, value))
-    return math.nan if isinstance(value, float) and value != value else value
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan
+    return value
 
 
 def _as_float(value: Any) -> Any:

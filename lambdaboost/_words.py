@@ -29,7 +29,9 @@ def plain(text: object, longest: int = LONGEST_SHOWN) -> str:
     """
     whole = str(text)
     cut = whole[:longest]
-    safe = cut if cut.isprintable() else repr(cut)[1:-1]
+    safe = cut
+    if not cut.isprintable():
+        safe = repr(cut)[1:-1]
     if safe != safe.strip() or not safe:
         return repr(cut)
     return safe + "…" * (len(whole) > longest)
@@ -43,7 +45,9 @@ def listed(items: Iterable[object], most: int = MOST_LISTED) -> str:
     """
     every = list(items)
     named = ", ".join(quote(item) if isinstance(item, str) else str(item) for item in every[:most])
-    return named + (f" and {len(every) - most} more" if len(every) > most else "")
+    if len(every) > most:
+        named += f" and {len(every) - most} more"
+    return named
 
 
 def counted(n: int, one: str, more: str = "") -> str:
@@ -52,4 +56,7 @@ def counted(n: int, one: str, more: str = "") -> str:
     >>> print(counted(1, "query", "queries"), counted(1200, "row"))
     1 query 1,200 rows
     """
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
+    noun = more or f"{one}s"
+    if n == 1:
+        noun = one
+    return f"{n:,} {noun}"

@@ -122,7 +122,9 @@ class ClickLog:
         remedy = "give 0 or 1; for counts of clicks give rows with a weight"
         refuse_labels("clicked", was_clicked, neither, remedy)
         columns["clicked"] = was_clicked == 1
-        columns["weight"] = None if weight is None else weights_of("weight", weight)
+        columns["weight"] = weight
+        if weight is not None:
+            columns["weight"] = weights_of("weight", weight)
         positions, n = positions_of("position", position), columns["query"].size
         if n == 0:
             raise ValueError("query is empty: a log needs at least one impression")
@@ -182,7 +184,7 @@ class ClickLog:
             raise ValueError("rows chooses no row: a log needs at least one impression")
         chosen = resolve_indices("rows", given, self.n_rows, "rows of the log")
         columns = ((name, getattr(self, name)) for name in COLUMNS if name != "position")
-        taken: dict[str, Any] = {name: None if column is None else column[chosen] for name, column in columns}
+        taken: dict[str, Any] = {name: column[chosen] for name, column in columns if column is not None}
         return type(self)(position=self.positions.take(chosen), **taken)
 
     @property
@@ -199,7 +201,9 @@ class ClickLog:
     def n_positions(self) -> int:
         """The largest rank, or the number of categories."""
         names = self.positions.names
-        return int(self.position.max()) if names is None else len(names)
+        if names is None:
+            return int(self.position.max())
+        return len(names)
 
     @property
     def n_documents(self) -> int:
@@ -239,7 +243,9 @@ class ClickLog:
         # By hash, which is several times as fast as sorting all rows.
         place, cells = pd.factorize(self.document_of_row * self.n_positions + self.position - 1, sort=False)
         order = np.argsort(cells, kind="stable")
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight.astype(np.float64)
+        weight = np.ones(self.n_rows)
+        if self.weight is not None:
+            weight = self.weight.astype(np.float64)
         impressions, clicks = (
             np.bincount(place, values, minlength=cells.size)[order].astype(np.float64)
             for values in (weight, np.where(self.clicked, weight, 0.0))
@@ -347,10 +353,12 @@ class ClickLog:
         session = self.session_of_row()
         order = np.lexsort((self.position, session))
         clicked, weight = self.clicked[order].astype(np.float32), self.weight
+        if weight is not None:
+            weight = weight[order]
         queries = Queries(
             clicked,
             ids=session[order],
-            weight=None if weight is None else weight[order],
+            weight=weight,
             position=self.positions.take(order),
             clicks=clicked,
         )

@@ -62,7 +62,8 @@ def curve_with_intervals(
             remedy, which = "", listed(counts.names[place] for place in left_out)
         noun = "positions" if left_out.size > 1 else "position"
         warn(f"{noun} {which}: left out, since the log does not determine the propensity{remedy}")
-    levels = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
-    ends = np.nanpercentile(np.where(known, estimates, 1.0), levels, axis=0) if len(estimates) else ()
-    curves = (found / found[best], *ends)
+    curves = [found / found[best]]
+    if len(estimates):
+        levels = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
+        curves += [*np.nanpercentile(np.where(known, estimates, 1.0), levels, axis=0)]
     return Propensities(*(np.ma.array(curve, mask=~known) for curve in curves), names=counts.names)  # type: ignore[arg-type, misc]

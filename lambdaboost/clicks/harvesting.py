@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,15 +49,27 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
     True
 
     """
+    from scipy import sparse
+
     counts = log.counts()
     if counts.n_positions == 1:
         return curve_with_intervals(lambda _: np.ones(1), counts, intervals)
-    sets = InterventionPairs.of(counts)
+    first, second = rows_at_two_positions(counts)
+
+    # The interventional sets: a pair of positions from 0 each, low < high.
+    k, position = counts.n_positions, counts.position.astype(np.int64) - 1
+    pairs, set_of = np.unique(position[first] * k + position[second], return_inverse=True)
+    low, high = pairs // k, pairs % k
+
+    # The weighted click rates at both positions and the weights, summed over each query and set: three columns a set.
     n = counts.impressions
-    here, there = n[sets.first], n[sets.second]
+    here, there = n[first], n[second]
     weight, rate = here * there / (here + there), counts.clicks / np.maximum(n, TINY)
-    by_query = sets.by_query([weight * rate[sets.first], weight * rate[sets.second], weight])
-    low, high, k = sets.low, sets.high, counts.n_positions
+    values = np.stack([weight * rate[first], weight * rate[second], weight], axis=1)
+    query = np.repeat(counts.query_of_document[counts.index[first]], 3)
+    column = 3 * set_of[:, None] + np.arange(3)
+    shape = (counts.n_queries, 3 * pairs.size)
+    by_query = sparse.csc_matrix((values.ravel(), (query, column.ravel())), shape=shape)
 
     def estimate(times: Floats) -> Floats:
         sums = np.asarray(by_query.T @ times).reshape(-1, 3)
@@ -71,49 +82,26 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensit
     return curve_with_intervals(estimate, counts, intervals)
 
 
-class InterventionPairs(NamedTuple):
-    """The interventional sets of a log: documents that were shown at two positions k < k', from 0."""
+def rows_at_two_positions(counts: Counts) -> tuple[Numbers, Numbers]:
+    """The rows of the counts for each document and pair of its positions k < k', at k and at k'; raises without any.
 
-    first: Numbers  # (n,) the row of the counts for each document and pair of its positions
-    second: Numbers
-    query: Numbers  # (n,)
-    set_of: Numbers  # (n,)
-    low: Numbers  # (n_sets,) the two positions of each set
-    high: Numbers
-    n_queries: int
-
-    @classmethod
-    def of(cls, counts: Counts) -> InterventionPairs:
-        """The pairs of the documents with impressions at both positions; raises without any."""
-        shown = np.flatnonzero(counts.impressions > 0)
-        document = counts.index[shown]
-        firsts, seconds = [], []
-        for step in range(1, counts.n_positions):  # rows of one document are adjacent, positions ascending
-            first = np.flatnonzero(document[step:] == document[:-step])
-            firsts.append(shown[first])
-            seconds.append(shown[first + step])
-            if first.size == 0:
-                break
-        if sum(map(len, firsts)) == 0:
-            raise ValueError(
-                "no document was shown at two positions, so position and relevance cannot be separated: log several "
-                "rankers or a swap experiment, or use regression_em with features"
-            )
-        first, second = np.concatenate(firsts), np.concatenate(seconds)
-        k, position = counts.n_positions, counts.position.astype(np.int64) - 1
-        pairs, set_of = np.unique(position[first] * k + position[second], return_inverse=True)
-        query = counts.query_of_document[counts.index[first]]
-        return cls(first, second, query, set_of, pairs // k, pairs % k, counts.n_queries)
-
-    def by_query(self, values: Sequence[Floats]) -> Any:
-        """Sums of values (n,) of each query and set, sparse (n_queries, n_sets * len(values))."""
-        from scipy import sparse
-
-        n = len(values)
-        column = n * self.set_of[:, None] + np.arange(n)
-        rows = np.repeat(self.query, n)
-        shape = (self.n_queries, n * self.low.size)
-        return sparse.csc_matrix((np.stack(values, axis=1).ravel(), (rows, column.ravel())), shape=shape)
+    Only rows with impressions count.
+    """
+    shown = np.flatnonzero(counts.impressions > 0)
+    document = counts.index[shown]
+    firsts, seconds = [], []
+    for step in range(1, counts.n_positions):  # rows of one document are adjacent, positions ascending
+        first = np.flatnonzero(document[step:] == document[:-step])
+        firsts.append(shown[first])
+        seconds.append(shown[first + step])
+        if first.size == 0:
+            break
+    if sum(map(len, firsts)) == 0:
+        raise ValueError(
+            "no document was shown at two positions, so position and relevance cannot be separated: log several "
+            "rankers or a swap experiment, or use regression_em with features"
+        )
+    return np.concatenate(firsts), np.concatenate(seconds)
 
 
 def connected_part(low: Numbers, high: Numbers, sums: Floats, k: int) -> NDArray[np.bool_]:

@@ -109,7 +109,8 @@ def _curve(counts: Counts, x: NDArray[np.float32], verbose: bool) -> Floats:
         if size > 1:
             jumped = np.minimum(now + 2 * size * change + size**2 * bend, np.log(1 - SMALLEST))
             further, of_jump = step(jumped)
-            after = further if of_jump >= likelihood else after
+            if of_jump >= likelihood:
+                after = further
         moved = float(np.ptp((after - now)[: places.size]))  # a common factor is no change of the curve
         now = after
         if verbose:

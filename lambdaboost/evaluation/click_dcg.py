@@ -91,30 +91,34 @@ class ClickDCG(AtCutoff):
         return self.propensities is not None
 
     def _per_query(self, scores: Floats, q: Queries) -> Floats:
-        gains, counted = self._gains(q)
+        # The gains of documents do not depend on the cutoff.
+        gains, counted = q.memo((replace(self, k=None), "click gains"), lambda: self._gains(q))
         values = dcg(scores, mask_not_retrieved(gains, scores, 0.0), q, self.k)
         return np.where(counted, values, np.nan)
 
     def _gains(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
-        """The estimated gain of each document, and whether each query is defined; cached in `q`."""
-        return q.memo((replace(self, k=None), "click gains"), lambda: self._estimated(q))
-
-    def _estimated(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        """The estimated gain of each document, and whether each query is defined."""
         # A missing label is no click.
         clicks = np.nan_to_num(q.source(self.source).astype(np.float64))
-        p = np.ones(q.n_documents) if self.propensities is None else self.propensities.of(q)
+        p = np.ones(q.n_documents)
+        if self.propensities is not None:
+            p = self.propensities.of(q)
         shown = ~np.isnan(p)
         unseen = ~shown & (clicks > 0)
         remedy = "the row was not shown, so it cannot have been clicked; give its position"
         refuse_labels(self.source, clicks, unseen, remedy)
         p = np.where(shown, p, 1.0)
-        weight = np.where(shown, np.minimum(1 / p, np.inf if self.clip is None else self.clip), 0.0)
+        weight = np.where(shown, 1 / p, 0.0)
+        if self.clip is not None:
+            weight = np.minimum(weight, self.clip)
         some_shown = np.logical_or.reduceat(shown, q.offsets[:-1])
         gains = weight * clicks
         if self.estimator == "ips":
             return gains, some_shown
         # Over the same queries as the mean of the measure, of which it is the share.
-        of_query = q.query_weight * (some_shown if np.isnan(self.empty) else 1.0)
+        of_query = q.query_weight
+        if np.isnan(self.empty):
+            of_query = of_query * some_shown
         total = float((of_query * np.add.reduceat(gains, q.offsets[:-1])).sum())
         if not total > 0:
             return gains, np.zeros(q.n_queries, dtype=np.bool_)

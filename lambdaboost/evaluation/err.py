@@ -56,13 +56,10 @@ class ERR(AtCutoff):
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        satisfaction, best = q.memo((ERR, self.max_grade), lambda: self._satisfaction_and_best(q))
+        satisfaction = q.memo((ERR, self.max_grade), lambda: self.swap_gains(q))
+        best = np.maximum.reduceat(satisfaction, q.offsets[:-1])
         values = over_rankings(_errs, mask_not_retrieved(satisfaction, scores, 0.0), scores, q, self.k)
         return np.where(best > 0, values, np.nan)
-
-    def _satisfaction_and_best(self, q: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        satisfaction = self.swap_gains(q)
-        return satisfaction, np.maximum.reduceat(satisfaction, q.offsets[:-1])
 
 
 @kernel

@@ -53,7 +53,11 @@ class Measure(Value, ABC, registered=False):
     empty: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._set(empty=check_empty(self.empty))
+        if isinstance(self.empty, Real) and math.isnan(self.empty):
+            self._set(empty=math.nan)  # which equals itself in tuples, as other NaN do not
+        else:
+            remedy = "give a number, or float('nan') to leave such queries out"
+            self._set(empty=float(check_number("empty", self.empty, remedy=remedy)))
 
     def _set(self, **checked: Any) -> None:
         """Store checked fields, in ``__post_init__`` only."""
@@ -82,10 +86,13 @@ class Measure(Value, ABC, registered=False):
             parts = [f"{self.short_name}@{k}"]
         # The source, unless it is the grades, which most measures read without saying so.
         if "source" in given and not self.source == defaults["source"] == RELEVANCE:
-            source = re.sub(r"[^\w]", _escaped, self.source)
+            # Other characters as a dot and hexadecimal digits for each byte of them.
+            source = re.sub(
+                r"[^\w]", lambda found: "".join(f".{byte:02X}" for byte in found[0].encode()), self.source
+            )
             parameters = {spec.name for kind in MEASURES.values() for spec in fields(kind)}
             if source.partition("_")[0] in parameters:  # it would be read as one
-                source = source.replace("_", _escaped("_"), 1)
+                source = source.replace("_", ".5F", 1)
             parts.append(source)
         given.pop("source", None)
         for name, value in given.items():
@@ -185,19 +192,15 @@ def short_name_of(kind: type[Any]) -> str:
     return re.sub("(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
-def _escaped(character: str | re.Match[str]) -> str:
-    """A character of a source, or what was found of it, as ``.`` and hexadecimal digits of its bytes."""
-    text = character if isinstance(character, str) else character[0]
-    return "".join(f".{byte:02X}" for byte in text.encode())
-
-
 def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     """The weighted mean of the values that are not NaN; NaN without any."""
     if (missing := np.isnan(values)).any():
         values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
     total = weight.sum()
     # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
-    return float((weight * values).sum() / total) if total > 0 else float("nan")
+    if not total > 0:
+        return math.nan
+    return float((weight * values).sum() / total)
 
 
 class AtCutoff(Measure, registered=False):
@@ -220,14 +223,6 @@ class OfSource(Measure, registered=False):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(source=check_source(self.source))
-
-
-def check_empty(value: Any) -> float:
-    """The value of an undefined query; any NaN becomes `math.nan`, which equals itself in tuples."""
-    if isinstance(value, Real) and math.isnan(value):
-        return math.nan
-    remedy = "give a number, or float('nan') to leave such queries out"
-    return float(check_number("empty", value, remedy=remedy))
 
 
 def check_source(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import inspect
 import re
@@ -55,7 +56,9 @@ def parse(text: str) -> Measure:
     (CNDCG(k=10), MRR(k=10), NDCG(k=3, gain='linear'))
 
     """
-    measure = _of_name(text) if isinstance(text, str) else None
+    measure = None
+    if isinstance(text, str):
+        measure = _of_name(text)
     if measure is None:
         measure = read_value(text, {**MEASURES, **CURVES})
     if not isinstance(measure, Measure):
@@ -71,8 +74,9 @@ def parse_all(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, 
     >>> parse_all("ndcg@10"), parse_all(["map", "mrr@5", parse("MAP")])
     ((NDCG(k=10),), (MAP(), MRR(k=5)))
     """
-    listed = (given,) if isinstance(given, Measure | str) else tuple(given)
-    found = tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in listed))
+    if isinstance(given, Measure | str):
+        given = (given,)
+    found = tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in given))
     if not found or not all(isinstance(measure, Measure) for measure in found):
         raise ValueError(f"measures is {given!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     return found
@@ -98,8 +102,9 @@ def _of_name(text: str) -> Measure | None:
     by_lower = {**{spelt(kind): name for name, kind in MEASURES.items() for spelt in SPELLINGS}, **ALIASES}
     name = by_lower.get(found["name"].lower())
     if name is None:  # perhaps a class or a curve, or else an error that suggests a name
-        bare = found["k"] is None and not found["parts"]
-        return None if bare else _make(found["name"], MEASURES, text)
+        if found["k"] is None and not found["parts"]:
+            return None
+        return _make(found["name"], MEASURES, text)
     given: dict[str, Any] = {}
     if found["k"] is not None:
         given["k"] = int(found["k"])
@@ -111,9 +116,16 @@ def _of_name(text: str) -> Measure | None:
         field = max(known, key=len, default="source")
         if field == "source":
             given["source"] = re.sub(r"(\.[0-9A-F]{2})+", _unescaped, part)
-            name = "CNDCG" if name == "NDCG" else name
+            if name == "NDCG":
+                name = "CNDCG"
+            continue
+        # A number, True, False or None; anything else is text.
+        given[field] = part.removeprefix(f"{field}_")
+        if given[field] in ("nan", "inf"):
+            given[field] = float(given[field])
         else:
-            given[field] = _read_parameter(part.removeprefix(f"{field}_"))
+            with contextlib.suppress(ValueError, SyntaxError):
+                given[field] = ast.literal_eval(given[field])
     parameters = inspect.signature(MEASURES[name]).parameters
     if "k" in given and "k" not in parameters:
         raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{given['k']}")
@@ -125,16 +137,6 @@ def _of_name(text: str) -> Measure | None:
 def _unescaped(found: re.Match[str]) -> str:
     """The characters of `Measure.name`'s dots with hexadecimal digits."""
     return bytes.fromhex(found[0].replace(".", "")).decode(errors="replace")
-
-
-def _read_parameter(text: str) -> Any:
-    """The value of a parameter in a name: a number, True, False, None, or text."""
-    if text in ("nan", "inf"):
-        return float(text)
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
@@ -163,7 +165,9 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
             raise ValueError(f"more than {LONGEST:,} characters")
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = str(error)
+        if isinstance(error, SyntaxError):
+            reason = error.msg
         remedy = "give the repr of a value, or its .text, such as Propensities have"
         raise ValueError(f"cannot read {quote(text)} ({reason}): {remedy}") from None
 
@@ -205,7 +209,9 @@ def _make(name: str, known: Mapping[str, Callable[..., Any]], text: str, *args: 
     if name not in known:
         by_lower = {one.lower(): one for one in known}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1)
-        meant = f" (did you mean {by_lower[near[0]]}?)" if near else ""
+        meant = ""
+        if near:
+            meant = f" (did you mean {by_lower[near[0]]}?)"
         choices = ", ".join(sorted(known))
         raise ValueError(
             f"cannot read {quote(text)}: {quote(name)} is unknown{meant}; choose among {choices}"

@@ -30,7 +30,19 @@ class DiscountedGain(AtCutoff, registered=False):
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
         """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
-        return q.memo((self._cache_key(), "ideal"), lambda: self._ideal(q))
+
+        def build() -> NDArray[np.float64]:
+            gains = self.gains(q)
+            with np.errstate(over="ignore"):
+                ideal = dcg(gains, gains, q, self.k)
+            if np.isinf(ideal).any():
+                query = int(np.flatnonzero(np.isinf(ideal))[0])
+                row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
+                remedy = "the ideal DCG of its query overflows; use lower grades, gain='linear' or a tuple of gains"
+                raise RowError(self.source, row, float(q.source(self.source)[row]), remedy)
+            return ideal
+
+        return q.memo((self._cache_key(), "ideal"), build)
 
     def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of each document over its query's ideal DCG@k, float32 (n_documents,) in [0, 1]; cached in `q`.
@@ -47,19 +59,6 @@ class DiscountedGain(AtCutoff, registered=False):
     def _cache_key(self, **changes: Any) -> Any:
         """The cache key of gains: parameters that do not affect them are at their defaults."""
         return replace(self, empty=0.0, **changes)
-
-    def _ideal(self, q: Queries) -> NDArray[np.float64]:
-        gains = self.gains(q)
-        with np.errstate(over="ignore"):
-            ideal = dcg(gains, gains, q, self.k)
-        if np.isinf(ideal).any():
-            query = int(np.flatnonzero(np.isinf(ideal))[0])
-            row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
-            remedy = (
-                "the ideal DCG of its query overflows; use lower grades, gain='linear' or a tuple of gains"
-            )
-            raise RowError(self.source, row, float(q.source(self.source)[row]), remedy)
-        return ideal
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         gains = mask_not_retrieved(self.gains(q), scores, 0.0)
@@ -99,57 +98,50 @@ class NDCG(DiscountedGain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(gain=_gain(self.gain))
+        given: Any = self.gain
+        if isinstance(given, str) and given in ("exponential", "linear"):
+            return
+        remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
+        if isinstance(given, str):
+            raise ValueError(f"gain is {given!r}: {remedy}")
+        try:
+            table = tuple(float(g) for g in given)
+        except (TypeError, ValueError):
+            raise TypeError(f"gain is {given!r}: {remedy}") from None
+        if not table or not all(0 <= g < float("inf") for g in table):
+            raise ValueError(f"gain is {given!r}: {remedy}")
+        if fall := [l for l in range(1, len(table)) if table[l] < table[l - 1]]:
+            l = fall[0]
+            raise ValueError(
+                f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
+                "gains must not decrease with the grade, so that the best order is by grade"
+            )
+        self._set(gain=table)
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
-        return _gains_of_grades(self.gain, q.relevance)
+        grades, gain = q.relevance, self.gain
+        l = np.nan_to_num(grades.astype(np.float64), nan=0.0)
+        if gain == "linear":
+            return l
+        if gain == "exponential":
+            too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
+            refuse_labels("relevance", grades, l >= 1024, too_high)
+            return np.exp2(l) - 1.0
+        remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
+        refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
+        return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
 def dcg(
     scores: NDArray[np.float64], gains: NDArray[np.float64], q: Queries, k: int | None
 ) -> NDArray[np.float64]:
     """DCG@k of each query in the order of `scores`; with the gains as scores, the ideal DCG."""
-    return over_rankings(_dcg_of_queries, gains, scores, q, k, _discounts(q, k))
-
-
-def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
-    """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … up to the cutoff."""
-    longest = int(q.sizes.max())
-    return 1.0 / np.log2(1.0 + np.arange(1, 1 + (longest if k is None else min(k, longest))))
-
-
-def _gain(given: Any) -> Gain:
-    if isinstance(given, str) and given in ("exponential", "linear"):
-        return given  # type: ignore[return-value]
-    remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
-    if isinstance(given, str):
-        raise ValueError(f"gain is {given!r}: {remedy}")
-    try:
-        table = tuple(float(g) for g in given)
-    except (TypeError, ValueError):
-        raise TypeError(f"gain is {given!r}: {remedy}") from None
-    if not table or not all(0 <= g < float("inf") for g in table):
-        raise ValueError(f"gain is {given!r}: {remedy}")
-    if fall := [l for l in range(1, len(table)) if table[l] < table[l - 1]]:
-        l = fall[0]
-        raise ValueError(
-            f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
-            "gains must not decrease with the grade, so that the best order is by grade"
-        )
-    return table
-
-
-def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.float64]:
-    l = np.nan_to_num(grades.astype(np.float64), nan=0.0)
-    if gain == "linear":
-        return l
-    if gain == "exponential":
-        too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
-        refuse_labels("relevance", grades, l >= 1024, too_high)
-        return np.exp2(l) - 1.0
-    remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
-    refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
-    return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
+    # D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … up to the cutoff.
+    last_rank = int(q.sizes.max())
+    if k is not None:
+        last_rank = min(k, last_rank)
+    discounts = 1.0 / np.log2(1.0 + np.arange(1, 1 + last_rank))
+    return over_rankings(_dcg_of_queries, gains, scores, q, k, discounts)
 
 
 @inlined

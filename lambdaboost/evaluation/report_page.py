@@ -112,7 +112,7 @@ def report(
     facts += [(short, text) for text, short in names.items() if short != text]
     sections = {
         "Measures": _measures_section(values, queries, comparison, names),
-        "Trade-off": _trade_off_section(comparison, names, *firsts) if len(values) > 1 else "",
+        "Trade-off": _trade_off_section(comparison, names, *firsts),
         "Learning curves": _curves_section(histories or {}),
         "Gains and losses by query": _gains_section(values, firsts, queries, names),
         "What was run": html_table(text_frame(["", ""], facts), header=False, classes="facts"),
@@ -140,7 +140,9 @@ def report(
 
 
 def _escape(text: str) -> str:
-    return html.escape(plain(text, LONGEST)) if text else ""
+    if not text:
+        return ""
+    return html.escape(plain(text, LONGEST))
 
 
 def _table(frame: Any, caption: str, classes: str = "") -> str:
@@ -207,7 +209,9 @@ def _measures_section(
 def _trade_off_section(
     comparison: Comparison, names: Mapping[str, str], across: Measure, *further: Measure
 ) -> str:
-    """A chart of the first measure against that of each further label source."""
+    """A chart of the first measure against that of each further label source; nothing for a lone system."""
+    if len(comparison.systems) == 1:
+        return ""
     pieces = []
     for up in further:
         caption = (

@@ -114,7 +114,9 @@ def one_sided_p(x: Floats, weight: Floats) -> float:
     mean, error, df = weighted_mean(x, weight)
     if mean == 0:
         return 0.5
-    p = stdtr(df, -mean / error) if error > 0 else float(mean < 0)
+    p = float(mean < 0)
+    if error > 0:
+        p = float(stdtr(df, -mean / error))
     return float(max(p, 0.5 ** np.count_nonzero(x)))
 
 

@@ -120,13 +120,27 @@ class TradeOff:
         Choice
 
         """
+        from scipy.special import stdtr
+
         tolerance = check_number("tolerance", tolerance, above=0)
-        rows = self.frame.to_dict("records")
+
+        # The last weight of the sequence that passed, by the p-value that `tolerance` or more is lost there. It is at
+        # least that of a test by the signs of the differences.
         proven = 0
-        while proven + 1 < len(rows) and self._p(proven + 1, tolerance) < LEVEL:
+        for mean, error, df in self.losses[1:]:
+            kept = mean + tolerance
+            p = float(kept <= 0)
+            if error > 0:
+                p = float(stdtr(df, -kept / error))
+            if not max(p, 0.5**self.queries) < LEVEL:
+                break
             proven += 1
+
+        rows = self.frame.to_dict("records")
         gains = proven > 0 and rows[proven]["second difference"] > 0 and rows[proven]["second p"] < LEVEL
-        chosen = rows[proven if gains else 0]
+        chosen = rows[0]
+        if gains:
+            chosen = rows[proven]
         first, second = (measure.name for measure in self.measures)
         on = f"on {counted(self.queries, 'query', 'queries')}"
         if gains:
@@ -145,7 +159,7 @@ class TradeOff:
             sentence = (
                 f"The first model alone: {on} {first} is not proven to lose less than {tolerance:g} at weight "
                 f"{rows[1]['weight']:.2f}, where it changes by {rows[1]['first difference']:+.4f}; "
-                f"{self._queries_needed(1, tolerance)}. {DRAWN_AGAIN}"
+                f"{self._queries_needed(tolerance)}. {DRAWN_AGAIN}"
             )
         weight = float(chosen["weight"])
         low, high = (float(chosen[f"first {end}"]) for end in ("low", "high"))
@@ -159,20 +173,11 @@ class TradeOff:
             sentence,
         )
 
-    def _p(self, at: int, tolerance: float) -> float:
-        """The p-value of the hypothesis that `tolerance` or more of the first measure is lost at a weight."""
-        from scipy.special import stdtr
-
-        mean, error, df = self.losses[at]
-        kept = mean + tolerance
-        p = float(stdtr(df, -kept / error)) if error > 0 else float(kept <= 0)
-        return max(p, 0.5**self.queries)  # as of a test by the signs of the differences
-
-    def _queries_needed(self, at: int, tolerance: float) -> str:
-        """How many queries would prove the loss, if it is as large as observed and as noisy."""
+    def _queries_needed(self, tolerance: float) -> str:
+        """How many queries would prove the loss at the first weight, if it is as large as observed and as noisy."""
         from scipy.special import ndtri
 
-        mean, error, _ = self.losses[at]
+        mean, error, _ = self.losses[1]
         if mean <= -tolerance:
             return "no number of queries would prove it if this is the true loss"
         needed = self.queries * (error * (ndtri(1 - LEVEL) + ndtri(POWER)) / (mean + tolerance)) ** 2
@@ -206,8 +211,10 @@ class TradeOff:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        picture = render_svg(self.plot).decode().partition("<svg")[1:] if has_matplotlib() else ()
-        return f"{''.join(picture)}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
+        picture = ""
+        if has_matplotlib():
+            picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:])
+        return f"{picture}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
 
     @property
     def _caption(self) -> str:
@@ -224,7 +231,9 @@ class TradeOff:
             cells = [f"{row['weight']:.2f}{'*' if row['front'] else ''}"]
             for name in ("first", "second"):
                 low, high = 100 * row[f"{name} low"], 100 * row[f"{name} high"]
-                ends = f" ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else ""
+                ends = ""
+                if math.isfinite(high - low):
+                    ends = f" ({low:+.2f} to {high:+.2f})"
                 cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f}{ends}"]
             rows.append(cells)
         names = [title for measure in self.measures for title in (measure.name, "difference")]
@@ -314,16 +323,21 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
         row = {"weight": w}
         for at, (name, measure) in enumerate(zip(("first", "second"), chosen, strict=True)):
             values = measure.per_query(added, q)
-            base += [values] if w == 0 else []
+            if w == 0:
+                base.append(values)
             x, of = paired(values, base[at], weight)
             if (n_queries := x.size) == 0:
                 raise ValueError(f"{measure!r} is undefined on every query: give another measure")
             n[at] = n_queries
             mean = weighted_mean(x, of)
-            losses += [mean] if at == 0 else []
-            ends, p = ((0.0, 0.0), math.nan) if w == 0 else (interval(x, of), two_sided_p(x, of))
-            row |= {name: mean_of(values, weight), f"{name} difference": mean.mean}
+            if at == 0:
+                losses.append(mean)
+            ends, p = (0.0, 0.0), math.nan
+            if w > 0:
+                ends, p = interval(x, of), two_sided_p(x, of)
             row |= {
+                name: mean_of(values, weight),
+                f"{name} difference": mean.mean,
                 f"{name} low": ends[0],
                 f"{name} high": ends[1],
                 f"{name} p": p,

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import csv
 import math
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,72 +30,71 @@ KEY = ["query_id", "doc_id"]
 RUN, QRELS = "query Q0 document rank score tag", "query subtopic document grade"  # the fields of a line
 MARK = b"\xef\xbb\xbf"  # of UTF-8, which editors write at the beginning of a file
 MAXIMUM = "groupby(['query_id', 'doc_id'], sort=False, as_index=False).max()"
-PathLike = str | os.PathLike[str]
 
 
-def read_trec_run(path: PathLike) -> Any:
+def read_trec_run(path: str | Path) -> Any:
     """Read a file of lines ``query Q0 document rank score tag``, plain or compressed, as a run frame in file order.
 
     Ranks, tags and what follows them are ignored, as in trec_eval; so are blank lines, and those that begin with ``#``
     and are no line of a run. Raises ValueError, with file and line, for a missing field, a score that is no finite
     number, or a document twice.
     """
-    import pandas as pd
-
-    rows = [(query, document, score) for (query, document, _), score in _read(Path(path), RUN).items()]
-    return pd.DataFrame(rows, columns=[*KEY, "score"])
+    return _read(Path(path), RUN, 4, float, "score")
 
 
-def read_trec_qrels(path: PathLike) -> Any:
+def read_trec_qrels(path: str | Path) -> Any:
     """Read a file of lines ``query subtopic document grade``, plain or compressed, as a qrels frame in file order.
 
     As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them. A document that
     was judged for several subtopics, which the second field names, has the highest of its grades.
     """
+    judged = _read(Path(path), QRELS, 3, int, "relevance")
+    return judged.groupby(KEY, sort=False, as_index=False).max()
+
+
+def _read(path: Path, form: str, at: int, convert: Callable[[str], float], column: str) -> Any:
+    """A frame of the query, the document and the number of each line; `form` has the fields, the number is field `at`.
+
+    A document may be in a run once, and in qrels once for each subtopic.
+    """
     import pandas as pd
 
-    best: dict[tuple[str, str], int] = {}
-    for (query, document, _), grade in _read(Path(path), QRELS).items():
-        best[query, document] = max(grade, best.get((query, document), grade))
-    return pd.DataFrame([(*key, grade) for key, grade in best.items()], columns=[*KEY, "relevance"])
-
-
-def _read(path: Path, form: str) -> dict[tuple[str, str, str], Any]:
-    """The number of each line with the fields of `form`, by its query, document and second field."""
-    found: dict[tuple[str, str, str], Any] = {}
+    rows, n = [], len(form.split())
     line_of: dict[tuple[str, str, str], int] = {}
-    n = len(form.split())
     with reading(path) as file:
         for line, text in enumerate(file, 1):
+            if line == 1:
+                text = text.removeprefix(MARK)
             # Bytes are split at ASCII blanks alone, as by trec_eval.
-            fields = text.removeprefix(MARK if line == 1 else b"").split(None, n)
+            fields = text.split(None, n)
             if not fields:
                 continue
             try:
                 if len(fields) < n or (len(fields) > n and form == QRELS):
                     raise ValueError("it has other fields")
-                query, second, document = (field.decode() for field in fields[:3])
-                number = fields[4 if form == RUN else 3].decode()
+                query, subtopic, document = (field.decode() for field in fields[:3])
+                number = fields[at].decode()
                 if "_" in number:  # Python reads 1_000 as 1000
                     raise ValueError(f"{number!r} is no number")
-                value = float(number) if form == RUN else int(number)
+                value = convert(number)
                 if not math.isfinite(value):
                     raise ValueError(f"score {number} is not finite")
             except ValueError as error:
                 if fields[0].startswith(b"#"):  # a comment
                     continue
                 raise ValueError(f"line {line} of {path}: {error}; expected lines {form!r}") from None
-            key = query, document, second if form == QRELS else ""
-            if key in found:
+            key = query, document, subtopic if form == QRELS else ""
+            if key in line_of:
                 again = f"document {quote(document)} of query {quote(query)}, as line {line_of[key]}"
                 raise ValueError(f"line {line} of {path} repeats {again}: remove one of them")
-            found[key], line_of[key] = value, line
-    if not found:
+            line_of[key] = line
+            rows.append((query, document, value))
+    if not rows:
         raise ValueError(f"{path} is empty: expected lines {form!r}")
-    return found
+    return pd.DataFrame(rows, columns=[*KEY, column])
 
 
-def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
+def write_trec_run(path: str | Path, run: Any, tag: str = "lambdaboost") -> None:
     """Write a run frame, such as `to_run` gives, as a run file; scores are written exactly, `tag` ends each line.
 
     Documents are ordered by score, and ties by id, descending, as trec_eval ranks them. A `path` in ``.gz``, ``.xz`` or
@@ -110,7 +108,7 @@ def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
     _write(Path(path), frame[["query_id", "Q0", "doc_id", "rank", "score", "tag"]])
 
 
-def write_trec_qrels(path: PathLike, qrels: Any) -> None:
+def write_trec_qrels(path: str | Path, qrels: Any) -> None:
     r"""Write a qrels frame of whole grades, such as `to_qrels` gives, as a qrels file; otherwise as `write_trec_run`.
 
     >>> import pathlib, tempfile
@@ -219,7 +217,9 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
     n, ids = queries.n_documents, queries.ids
     if ids is None:
         ids = np.arange(1, queries.n_queries + 1)
-    names = np.arange(n) if documents is None else np.asarray(documents)
+    if documents is None:
+        documents = np.arange(n)
+    names = np.asarray(documents)
     if names.shape != (n,):
         raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
     frame = pd.DataFrame({"query_id": np.repeat(ids, queries.sizes), "doc_id": names}).astype(str)

@@ -59,7 +59,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:]) if has_matplotlib() else ""
+        picture = ""
+        if has_matplotlib():
+            picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:])
         return f"{picture}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
 
     @property
@@ -115,14 +117,28 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
         if row >= len(rows):
             raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
-    features = model._features(rows) if hasattr(model, "_features") else rows
+    features = rows
+    if hasattr(model, "_features"):
+        features = model._features(rows)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
-    missing = getattr(model, "missing", None)
-    contributions = engine.contributions(booster, taken, **({} if missing is None else {"missing": missing}))
-    shown = rows.iloc[two] if hasattr(rows, "iloc") else taken
-    names = engine.feature_names(booster)
-    values = [_values(shown, name, at) for at, name in enumerate(names)]
+    given = {}
+    if getattr(model, "missing", None) is not None:
+        given["missing"] = model.missing
+    contributions = engine.contributions(booster, taken, **given)
+
+    # The values as they are in `rows`; in a frame those of the column of that name, if there is one, else by place.
+    shown = taken
+    if hasattr(rows, "iloc"):
+        shown = rows.iloc[two]
+    names, values = engine.feature_names(booster), []
+    for at, name in enumerate(names):
+        if not hasattr(shown, "iloc"):
+            values.append((shown[0, at], shown[1, at]))
+        elif name in shown.columns:
+            values.append((shown[name].iloc[0], shown[name].iloc[1]))
+        else:
+            values.append((shown.iloc[0, at], shown.iloc[1, at]))
     frame = pd.DataFrame(
         {
             "feature": names,
@@ -133,11 +149,3 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     )
     largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")
     return Explanation(frame.iloc[largest].reset_index(drop=True), above, below)
-
-
-def _values(shown: Any, name: str, at: int) -> tuple[Any, Any]:
-    """The two values of a feature, by its name in a frame that has it, else by its place."""
-    if hasattr(shown, "iloc"):
-        column = shown[name] if name in shown.columns else shown.iloc[:, at]
-        return column.iloc[0], column.iloc[1]
-    return shown[0, at], shown[1, at]

@@ -376,7 +376,14 @@ def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
     """λ and μ with weights by noisy rankings, the swaps of each ranking one by one or by mean discounts."""
     scores, labels = [float(s) for s in scores], [float(l) for l in labels]
     noise = [gumbel_noise(scores, labels, seed, m, draw) for draw in range(draws)]
-    noisy = [[s + beta * g for s, g in zip(scores, of_draw, strict=True)] for of_draw in noise]
+    best = max(scores)  # the noise is added in float32, to what a score is below the best
+    noisy = [
+        [
+            float(np.float32(s - best) + np.float32(beta) * np.float32(g))
+            for s, g in zip(scores, of_draw, strict=True)
+        ]
+        for of_draw in noise
+    ]
     of_dcg = isinstance(measure, NDCG | CNDCG)
     by_rank = [[-float(r) for r in ranks(of_draw)] for of_draw in noisy]
     if of_dcg:

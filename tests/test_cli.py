@@ -379,19 +379,19 @@ def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, 
 
 INTERRUPTED = """
 import os, signal
-from lambdaboost import LambdaRank
 from lambdaboost.cli import main
+from lambdaboost.objectives.bound import Bound
 
-lambdas = LambdaRank.lambdas
+gradient = Bound.gradient
 
 
-def interrupted(self, scores, q, iteration):
+def interrupted(self, scores, iteration=0):
     if iteration == 3:
         os.kill(os.getpid(), signal.SIGINT)
-    return lambdas(self, scores, q, iteration)
+    return gradient(self, scores, iteration)
 
 
-LambdaRank.lambdas = interrupted
+Bound.gradient = interrupted
 main()
 """
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm, xgboost
+from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm
 from lambdaboost.datasets import web_search_log
+from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import GRADIENT_LEAF, min_leaf_size
 
 
@@ -31,7 +32,7 @@ def lightgbm_leaf_counts(booster):
 @pytest.mark.parametrize("objective", [GradientStep(LambdaRank()), iteration_dependent()], ids=repr)
 def test_lightgbm(log, objective):
     def least(**params):
-        booster = lightgbm.boost(objective, params, 5, lightgbm.dataset(log))
+        booster = boost("lightgbm", objective, params, 5, make_dataset("lightgbm", log))
         return lightgbm_leaf_counts(booster).min()
 
     assert least() >= 100
@@ -53,7 +54,7 @@ def test_lightgbm_ranker(log):
 
 def test_xgboost(log):
     def least(objective, **params):
-        booster = xgboost.boost(objective, params, 3, xgboost.dataset(log))
+        booster = boost("xgboost", objective, params, 3, make_dataset("xgboost", log))
         config = json.loads(booster.save_config())
         return float(config["learner"]["gradient_booster"]["tree_train_param"]["min_child_weight"])
 

@@ -85,7 +85,7 @@ SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
         (Scorecard((RankNet(), ClickTier(zeros="missing"), LambdaRank(CNDCG())), (1.0, 0.5, 0.5)), queries(),
          "ClickTier(zeros='missing')", ZEROS),
         (InversePropensity(LambdaRank(), CURVE), queries(0 * GRADES, position=SHOWN), "LambdaRank()", NO_ORDER),
-        (YetiLoss(CNDCG()), queries(clicks=NAN), "YetiLoss(CNDCG())", "missing (NaN) in every row"),
+        (YetiLoss(CNDCG()), queries(clicks=NAN), "YetiLoss(metric=CNDCG())", "missing (NaN) in every row"),
         (graded(), queries(), None, None),
         (graded(0.0), queries(clicks=NAN), "ClickTier()", "'clicks' is missing (NaN) in every row"),
     ],

@@ -55,7 +55,7 @@ def reading_depth(measure, labels, scores):
 
 ROW = Rule(FreshTier(), fresh_tier)
 MEASURE_ROW = ReadingDepth(persistence=0.5, threshold=2)
-YOURS = {"lambdaboost/objectives/yours.py", "lambdaboost/evaluation/yours.py"}
+YOURS = {f"lambdaboost/{folder}/yours.py" for folder in ("engines", "evaluation", "objectives")}
 FURTHER = {"missing": (False, True)}
 
 

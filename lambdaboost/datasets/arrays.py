@@ -27,19 +27,23 @@ def as_array(values: Any) -> NDArray[Any]:
     """
     if np.ma.isMaskedArray(values):
         missing, given = np.ma.getmaskarray(values), np.ma.getdata(values)
-        return np.where(missing, np.array(None), given.astype(object)) if missing.any() else given
+        if missing.any():
+            return np.where(missing, np.array(None), given.astype(object))
+        return given
     if isinstance(values, list | tuple):
         given = np.asarray(values)
-        # NumPy would turn a NaN or a number among text into text.
-        return np.asarray(values, dtype=object) if given.dtype.kind in "US" else given
+        if given.dtype.kind in "US":  # NumPy would turn a NaN or a number among text into text
+            return np.asarray(values, dtype=object)
+        return given
     if not isinstance(values, np.ndarray):
         import narwhals as nw
 
         column = nw.from_native(values, allow_series=True, pass_through=True)
         if isinstance(column, nw.Series):
             # Arrow's dictionaries would give a missing row the value of another one.
-            coded = column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum)
-            return np.array(column.to_list(), dtype=object) if coded else column.to_numpy()
+            if column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum):
+                return np.array(column.to_list(), dtype=object)
+            return column.to_numpy()
     return np.asarray(values)
 
 
@@ -56,7 +60,9 @@ def only_column(values: Any) -> NDArray[Any]:
         if isinstance(frame, nw.DataFrame) and len(frame.columns) == 1:
             return as_array(frame[:, 0].to_native())
     given = as_array(values)
-    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+    if given.ndim == 2 and given.shape[1] == 1:
+        return given[:, 0]
+    return given
 
 
 def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
@@ -125,11 +131,6 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     refuse_labels(name, a, np.isinf(a), FINITE)
     refuse_labels(name, a, np.isinf(narrow), "labels are kept as float32, from -3.4e38 to 3.4e38")
     return narrow
-
-
-def grades_of(label: Any) -> NDArray[np.float32]:
-    """The grades, possibly of shape (n, 1) or the only column of a table, as a new float32 array of shape (n,)."""
-    return labels_of("label", only_column(label))
 
 
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:

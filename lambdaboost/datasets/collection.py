@@ -162,7 +162,9 @@ class Collection:
             )
         gone = {known.index(column) % self.n_features for column in columns}
         keep = [at for at in range(self.n_features) if at not in gone]
-        names = None if self.feature_names is None else tuple(self.feature_names[at] for at in keep)
+        names = None
+        if self.feature_names is not None:
+            names = tuple(self.feature_names[at] for at in keep)
         kept = {name: values for name, values in self.categories.items() if name in (names or ())}
         return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
@@ -211,8 +213,11 @@ class Collection:
         )
 
     def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
-        documents = None if self.documents is None else self.documents[rows]
-        of_table = rows if self.rows is None else self.rows[rows]
+        documents, of_table = self.documents, rows
+        if documents is not None:
+            documents = documents[rows]
+        if self.rows is not None:
+            of_table = self.rows[rows]
         return replace(
             self, features=self.features[rows], queries=queries, documents=documents, rows=of_table
         )

@@ -330,8 +330,21 @@ class Columns:
             if is_column:
                 found[key] = _read_column(table, role, column)
             elif values is None:
-                if role in ("query", "label") or not (column is None or optional):
-                    _refuse_lacking(table, role, column)
+                # Neither a column nor an array: an error where the role must be filled.
+                if column is None and role == "label":
+                    raise ValueError(f"label: {table.name} has no column for the grades: name their column")
+                if column is not None and (role in ("query", "label") or not optional):
+                    if table.is_named:
+                        table.check(column, role)
+                    or_so = ""
+                    if role == "query":
+                        before = "eval_" if table.name.startswith("eval") else ""
+                        or_so = f", or the queries as {before}group= or {before}qid="
+                    raise ValueError(
+                        f"{role}: {table.name} has no column {quote(column)}: give a table with it{or_so}"
+                    )
+            elif role == "weight":
+                found[key] = values
             elif role != "query" or sizes is None:
                 found[key] = _read_array(table, role, key, values)
             if key in found and key in self.rates:
@@ -352,8 +365,10 @@ class Columns:
                 rows = order
                 if weights is not None and weights.size == n:
                     weights = weights[rows]
-                for key, values in found.items():
-                    found[key] = values.take(rows) if key == "position" else values[rows]
+                if "position" in found:
+                    found["position"] = found["position"].take(rows)
+                for key in found.keys() - {"position"}:
+                    found[key] = found[key][rows]
         documents, ids = found.pop("document", None), found.pop("qid", None)
         counts = {source: found.pop(source) for source in self.rates if source in found}
         q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
@@ -417,9 +432,7 @@ def _read_column(table: Table, role: str, column: str) -> Any:
 
 
 def _read_array(table: Table, role: str, key: str, values: Any) -> Any:
-    """An array in the place of a column, with a value for each row; weights stay as they are given."""
-    if role == "weight":
-        return values
+    """An array in the place of a column, with a value for each row."""
     found: Any
     if role == "query":
         found = query_ids(key, values)
@@ -439,16 +452,3 @@ def _read_array(table: Table, role: str, key: str, values: Any) -> Any:
             f"{before}{called} has {size} rows, {table.name} has {len(table)}: give one value per document"
         )
     return found
-
-
-def _refuse_lacking(table: Table, role: str, column: str | None) -> None:
-    """Raise where neither a column nor an array has what a role needs."""
-    if column is None:
-        raise ValueError(f"label: {table.name} has no column for the grades: name their column")
-    if table.is_named:
-        table.check(column, role)
-    or_so = ""
-    if role == "query":
-        before = "eval_" if table.name.startswith("eval") else ""
-        or_so = f", or the queries as {before}group= or {before}qid="
-    raise ValueError(f"{role}: {table.name} has no column {quote(column)}: give a table with it{or_so}")

@@ -133,8 +133,9 @@ def read_letor(
         features, row = np.full((grades.size, d), absent, np.float32), 0
         while parts:
             part = parts.pop(0)
-            rows = features[row : row + part.shape[0], : part.shape[1]]
-            rows[:] = part if isinstance(part, np.ndarray) else part.toarray()
+            if not isinstance(part, np.ndarray):
+                part = part.toarray()
+            features[row : row + part.shape[0], : part.shape[1]] = part
             row += part.shape[0]
 
     # Queries.
@@ -192,8 +193,22 @@ def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
         raise ValueError(
             f"{path}:{number}: a carriage return stands alone, which ends no line here: end lines with a line feed"
         )
-    rows, letters, at, row, n = Rows.for_text(text), np.frombuffer(text, np.uint8), 0, 0, 0
+
+    # Arrays for any rows of the text; a value takes four bytes (" 1:2").
+    most_values, n_lines = len(text) // 4 + 1, text.count(b"\n")
+    ends, row_ids, comments = np.empty((3, n_lines), np.int64)
+    rows = Rows(
+        values=np.empty(most_values, np.float32),
+        indices=np.empty(most_values, np.int32),
+        ends=ends,
+        grades=np.empty(n_lines),
+        ids=row_ids,
+        comments=comments,
+    )
+
+    # Runs of plain lines, and between them lines that are not.
     long_ids: dict[int, int] = {}
+    letters, at, row, n = np.frombuffer(text, np.uint8), 0, 0, 0
     while True:
         at, row, n = parse_lines(letters, at, row, n, rows)
         if at == len(text):
@@ -218,9 +233,9 @@ def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
     if b"#" in text:
         for at, comment in enumerate(comments.tolist()):
             inside = text[comment + 1 : text.index(b"\n", comment)]
-            found = DOCID.match(inside)
-            inside = found[1] if found else inside.strip()
-            names[at] = inside.decode(errors="replace")
+            if found := DOCID.match(inside):
+                inside = found[1]
+            names[at] = inside.strip().decode(errors="replace")
     lines = line + np.searchsorted(np.flatnonzero(letters == 10), comments)
 
     # Features.
@@ -315,7 +330,9 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
         raise ValueError(
             f"relevance[{missing.argmax()}] is missing (NaN), which LETOR cannot represent: remove the document"
         )
-    names = [""] * q.n_documents if collection.documents is None else collection.documents.tolist()
+    names = [""] * q.n_documents
+    if collection.documents is not None:
+        names = collection.documents.tolist()
     if broken := [row for row, name in enumerate(names) if "\n" in name or "\r" in name]:
         raise ValueError(
             f"documents[{broken[0]}] is {names[broken[0]]!r}: LETOR names hold no line breaks; rename the document"

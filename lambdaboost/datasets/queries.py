@@ -28,7 +28,6 @@ NEGATIVE = (
     "labels must be ≥ 0, except for measures and objectives of their order, such as Spearman(), RankNet() and "
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
-FIELDS = ("offsets", "labels", "ids", "weight", "positions")
 CHUNK = 1 << 17  # documents of a chunk: its temporary arrays are small compared with the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
@@ -111,8 +110,31 @@ class Queries:
             raise ValueError("give one of sizes= (documents of each query) and ids= (query of each row)")
 
         # Rows of each query, by their number or by the id of each row.
+        offsets: NDArray[np.int64]
+        of_query: NDArray[Any] | None = None
         if ids is None:
-            offsets, of_query = _offsets_from_sizes(sizes, n), None
+            given = np.asarray(sizes)
+            if given.ndim != 1:
+                raise ValueError(
+                    f"sizes has shape {given.shape}, expected one dimension: the number of documents of each query"
+                )
+            if given.size == 0:
+                raise ValueError("sizes is empty: there must be at least one query")
+            if given.dtype.kind not in "iuf" or (given != np.floor(given)).any():
+                raise TypeError(
+                    f"sizes must be whole numbers, got {given.dtype}: give the number of documents of each query"
+                )
+            if (bad := (given < 1) | (given > n)).any():
+                query = int(bad.argmax())
+                wrong = f", but there are {n} rows: each row belongs to one query"
+                if given[query] < 1:
+                    wrong = ": every query needs at least one document; leave empty ones out"
+                raise ValueError(f"sizes[{query}] is {given[query]:.0f}{wrong}")
+            if given.sum() != n:
+                raise ValueError(
+                    f"sizes sum to {given.sum():.0f}, but there are {n} rows: each row belongs to one query"
+                )
+            offsets = np.concatenate([[0], np.cumsum(given, dtype=np.int64)])
         else:
             of_row = query_ids("ids", ids)
             if of_row.shape != (n,):
@@ -147,21 +169,27 @@ class Queries:
                 weights = np.repeat(weights, np.diff(offsets))
         self._set(offsets, labels, of_query, weights, positions)
 
-    def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
-        """Set the `FIELDS`, read-only."""
-        frozen = MappingProxyType({name: _frozen(a) for name, a in labels.items()})
-        for name, part in zip(FIELDS, (offsets, frozen, *others), strict=True):
-            object.__setattr__(self, name, _frozen(part) if isinstance(part, np.ndarray) else part)
+    def _set(
+        self, offsets: Any, labels: Mapping[str, Any], ids: Any, weight: Any, positions: Positions | None
+    ) -> None:
+        """Set what the queries hold; all arrays are read-only views."""
+        of_sources = dict(labels)
+        fields: dict[str, Any] = {"offsets": offsets, "ids": ids, "weight": weight, "positions": positions}
+        for held in (of_sources, fields):
+            for name, part in held.items():
+                if isinstance(part, np.ndarray):
+                    held[name] = part.view()
+                    held[name].flags.writeable = False
+        for name, part in fields.items():
+            object.__setattr__(self, name, part)
+        object.__setattr__(self, "labels", MappingProxyType(of_sources))
         object.__setattr__(self, "_memo", {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Queries are immutable: make a new one to set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, tuple(self._parts().values())
-
-    def _parts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FIELDS} | {"labels": dict(self.labels)}
+        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
 
     def __repr__(self) -> str:
         return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
@@ -169,7 +197,10 @@ class Queries:
     @property
     def columns(self) -> str:
         """The names of the label sources, and "position" if there are positions, as one text."""
-        return ", ".join([*self.labels, *([] if self.positions is None else ["position"])])
+        names = list(self.labels)
+        if self.positions is not None:
+            names.append("position")
+        return ", ".join(names)
 
     @property
     def n_queries(self) -> int:
@@ -304,12 +335,13 @@ class Queries:
         Queries(2 documents in 1 queries; relevance, clicks)
         """
         check_new_source(name, self.labels)
-        more = {name: _source(name, labels, self.n_documents)}
-        return _rebuild(**self._parts() | {"labels": {**self.labels, **more}})
+        more = {**self.labels, name: _source(name, labels, self.n_documents)}
+        return _rebuild(self.offsets, more, self.ids, self.weight, self.positions)
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
-        return _rebuild(**self._parts() | {"positions": _positions(position, self.n_documents)})
+        positions = _positions(position, self.n_documents)
+        return _rebuild(self.offsets, self.labels, self.ids, self.weight, positions)
 
     @staticmethod
     def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
@@ -324,7 +356,9 @@ class Queries:
             an id.
 
         """
-        of_parts = [part.ids if keep_ids else None for part in parts]
+        of_parts = [part.ids for part in parts]
+        if not keep_ids:
+            of_parts = [None] * len(parts)
         given = {True: "given", False: "none"}
         kinds = [
             {
@@ -340,23 +374,31 @@ class Queries:
                     raise ValueError(
                         f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
                     )
-        ids = [part for part in of_parts if part is not None]
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))])
+        labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
+
+        # All parts have ids, or none; where these differ in type they are objects, so that numbers stay numbers.
+        given_ids = [part for part in of_parts if part is not None]
         check_distinct(
-            {f"part {i}": part for i, part in enumerate(ids)},
+            {f"part {i}": part for i, part in enumerate(given_ids)},
             "remove it from one, or give keep_ids=False if these are different queries",
         )
-        positions = [part.positions for part in parts if part.positions is not None]
-        weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
-        return _rebuild(
-            np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))]),
-            {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels},
-            # As objects where they differ in type, so that a number does not become a text.
-            np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
-            if ids
-            else None,
-            None if all(q.weight is None for q in parts) else np.concatenate(weights),
-            Positions.concat(positions) if positions else None,
-        )
+        ids = None
+        if len({part.dtype.kind for part in given_ids}) > 1:
+            given_ids = [part.astype(object) for part in given_ids]
+        if given_ids:
+            ids = np.concatenate(given_ids)
+
+        # Weights and positions.
+        weight = None
+        if any(q.weight is not None for q in parts):
+            weight = np.concatenate(
+                [np.ones(q.n_documents, np.float32) if q.weight is None else q.weight for q in parts]
+            )
+        positions = None
+        if of_rows := [part.positions for part in parts if part.positions is not None]:
+            positions = Positions.concat(of_rows)
+        return _rebuild(offsets, labels, ids, weight, positions)
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
@@ -393,7 +435,7 @@ def all_finite(values: NDArray[Any]) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def _rebuild(offsets: Any, labels: dict[str, Any], ids: Any, weight: Any, positions: Any) -> Queries:
+def _rebuild(offsets: Any, labels: Mapping[str, Any], ids: Any, weight: Any, positions: Any) -> Queries:
     """Make a `Queries` from parts that are already checked."""
     q = Queries.__new__(Queries)
     q._set(offsets, labels, ids, weight, positions)
@@ -411,8 +453,10 @@ def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
 
 def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | None:
     """The positions of `n` rows."""
-    positions = None if given is None else positions_of("position", given)
-    if positions is not None and positions.codes.size != n:
+    if given is None:
+        return None
+    positions = positions_of("position", given)
+    if positions.codes.size != n:
         raise ValueError(
             f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
         )
@@ -426,34 +470,6 @@ def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:
         for query in part.tolist():
             if (first := seen.setdefault(query, name)) != name:
                 raise ValueError(f"query {query!r} is in {first} and {name}: {remedy}")
-
-
-def _frozen(a: NDArray[Any]) -> NDArray[Any]:
-    a = a.view()
-    a.flags.writeable = False
-    return a
-
-
-def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
-    a = np.asarray(sizes)
-    if a.ndim != 1:
-        raise ValueError(
-            f"sizes has shape {a.shape}, expected one dimension: the number of documents of each query"
-        )
-    if a.size == 0:
-        raise ValueError("sizes is empty: there must be at least one query")
-    if a.dtype.kind not in "iuf" or (a != np.floor(a)).any():
-        raise TypeError(
-            f"sizes must be whole numbers, got {a.dtype}: give the number of documents of each query"
-        )
-    if (bad := (a < 1) | (a > n)).any():
-        query = int(bad.argmax())
-        few = "every query needs at least one document; leave empty ones out"
-        wrong = f"but there are {n} rows: each row belongs to one query"
-        raise ValueError(f"sizes[{query}] is {a[query]:.0f}" + (f": {few}" if a[query] < 1 else f", {wrong}"))
-    if a.sum() != n:
-        raise ValueError(f"sizes sum to {a.sum():.0f}, but there are {n} rows: each row belongs to one query")
-    return np.concatenate([[0], np.cumsum(a, dtype=np.int64)])
 
 
 def match_weights(

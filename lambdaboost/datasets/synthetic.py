@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ Column = NDArray[np.float64]
 
 # Shares of grades 0 to 4 in MSLR-WEB30K, rounded.
 GRADE_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
-CORE_FEATURES = 16  # those of `_core_features`
+CORE_FEATURES = 16  # all further ones are noisy copies of these, or noise
 FEATURE_NOISE = 0.4  # standard deviation of the measurement error in most features
 JUDGE_NOISE = 0.35  # that of a judge's error; that of the true utility is about 1
 RANKERS = 5
@@ -85,17 +85,54 @@ def web_search_log(
         raise ValueError(f"click_model is {click_model!r}: choose one of {', '.join(LAST_CLICK)}")
     shape = 6.25  # of a gamma distribution: standard deviation 0.4 of the mean
     sizes = np.maximum(1, np.rint(rng.gamma(shape, documents / shape, queries))).astype(np.int64)
-    pages = _draw_pages(sizes, rng)
+    n, query_of_row = sizes.sum(), np.repeat(np.arange(queries), sizes)
+
+    # The true attributes of each page; its parts match the query similarly.
+    topic = rng.standard_normal(n)
+    title, body, anchor = (0.7 * topic + 0.7 * rng.standard_normal(n) for _ in range(3))
+    quality = rng.standard_normal(n)
+    spam = rng.random(n)
+    depth = rng.poisson(1.5, n).astype(np.float64)
+    freshness = rng.random(n)
+
+    # Those of its query. Some queries have many good pages, others none, which does not affect the ranking.
+    terms = (1.0 + rng.poisson(2.0, queries))[query_of_row]
+    navigational = (rng.random(queries) < 0.25)[query_of_row].astype(np.float64)
+    news = (rng.random(queries) < 0.2)[query_of_row].astype(np.float64)
+    appeal = 0.4 * rng.standard_normal(queries)[query_of_row]
 
     # The true utility of a page: attributes interact, so no additive model approximates it well.
-    match = 0.4 * pages.title + 0.4 * pages.body + 0.3 * pages.anchor
+    match = 0.4 * title + 0.4 * body + 0.3 * anchor
     # Quality matters only if the page is on topic.
-    worth = np.tanh(match) * (0.5 + _logistic(2 * pages.quality))
-    home = pages.navigational * (pages.depth == 0) * _logistic(3 * pages.anchor)
-    recent = pages.news * (pages.freshness - 0.5)
-    utility = worth + home + recent - 1.0 * (pages.spam > 0.9) + pages.appeal
-    core = _core_features(pages, rng)
-    grades = grades_by_share(utility + JUDGE_NOISE * rng.standard_normal(utility.size))
+    worth = np.tanh(match) * (0.5 + _logistic(2 * quality))
+    home = navigational * (depth == 0) * _logistic(3 * anchor)
+    recent = news * (freshness - 0.5)
+    utility = worth + home + recent - 1.0 * (spam > 0.9) + appeal
+
+    # The features of a ranker: attributes with an error, drawn for each use, or on another scale.
+    seen_title, seen_body, seen_anchor, seen_quality, body_of_terms, body_of_model, quality_of_links = (
+        truth + FEATURE_NOISE * rng.standard_normal(n)
+        for truth in (title, body, anchor, quality, body, body, quality)
+    )
+    core = {
+        "match_title": seen_title,
+        "match_body": seen_body,
+        "match_anchor": seen_anchor,
+        "bm25": np.logaddexp(0, seen_title + seen_body),
+        "covered_terms": np.rint(terms * _logistic(body_of_terms)),
+        "language_model": -np.exp(-0.5 * body_of_model),
+        "pagerank": seen_quality,
+        "inlinks": np.floor(np.exp(1.5 * quality_of_links + 0.5 * seen_anchor)),
+        "spam_percentile": np.clip(spam + 0.05 * rng.standard_normal(n), 0, 1),
+        "url_depth": depth,
+        "url_length": np.rint(12 + 8 * depth + rng.gamma(4.0, 3.0, n)),
+        "age_days": np.rint(2000 * (1 - freshness) ** 2),
+        "page_length": np.rint(np.exp(6 + rng.standard_normal(n))),
+        "query_terms": terms,
+        "query_navigational": _logistic(3 * navigational - 1.5),
+        "query_news": _logistic(3 * news - 1.5),
+    }
+    grades = grades_by_share(utility + JUDGE_NOISE * rng.standard_normal(n))
 
     # The score of the search engine in production, whose pages users click: a weighted sum of standardised features.
     weights = {"match_title": 0.6, "match_body": 0.3, "bm25": 0.6, "pagerank": 0.4, "spam_percentile": -0.3}
@@ -106,10 +143,10 @@ def web_search_log(
     clicks = _click_through_rate(utility, score, sizes, LAST_CLICK[click_model], rng)
 
     # The core features, then noisy copies of them and pure noise alternating.
-    names, x = list(core), np.empty((utility.size, features), dtype=np.float32)
+    names, x = list(core), np.empty((n, features), dtype=np.float32)
     x[:, :CORE_FEATURES] = np.column_stack(list(core.values()))
     for column in range(CORE_FEATURES, features):
-        noise, which = rng.standard_normal(utility.size), (column - CORE_FEATURES) // 2
+        noise, which = rng.standard_normal(n), (column - CORE_FEATURES) // 2
         name = names[which % CORE_FEATURES]
         if (column - CORE_FEATURES) % 2 == 0:
             x[:, column] = core[name] + core[name].std() * noise
@@ -131,57 +168,6 @@ def grades_by_share(utility: ArrayLike) -> NDArray[np.int64]:
     rank = np.empty(utility.size, dtype=np.int64)
     rank[np.argsort(utility, kind="stable")] = np.arange(utility.size)
     return np.searchsorted(cuts, rank, side="right")
-
-
-def _draw_pages(sizes: NDArray[np.int64], rng: np.random.Generator) -> SimpleNamespace:
-    """The true attributes of each page, shape (n_documents,); those of the query are the same for all of its pages."""
-    n, n_queries, query_of_row = sizes.sum(), sizes.size, np.repeat(np.arange(sizes.size), sizes)
-    topic = rng.standard_normal(n)
-
-    def part() -> Column:  # the parts of a page match a query similarly
-        return 0.7 * topic + 0.7 * rng.standard_normal(n)
-
-    return SimpleNamespace(
-        title=part(),
-        body=part(),
-        anchor=part(),
-        quality=rng.standard_normal(n),
-        spam=rng.random(n),
-        depth=rng.poisson(1.5, n).astype(np.float64),
-        freshness=rng.random(n),
-        terms=(1.0 + rng.poisson(2.0, n_queries))[query_of_row],
-        navigational=(rng.random(n_queries) < 0.25)[query_of_row].astype(np.float64),
-        news=(rng.random(n_queries) < 0.2)[query_of_row].astype(np.float64),
-        # Some queries have many good pages, others none; this does not affect the ranking.
-        appeal=0.4 * rng.standard_normal(n_queries)[query_of_row],
-    )
-
-
-def _core_features(pages: SimpleNamespace, rng: np.random.Generator) -> dict[str, Column]:
-    """The features of a ranker by name: attributes with an error or on another scale."""
-
-    def seen(truth: Column) -> Column:
-        return truth + FEATURE_NOISE * rng.standard_normal(truth.size)
-
-    title, body, anchor, quality = map(seen, (pages.title, pages.body, pages.anchor, pages.quality))
-    return {
-        "match_title": title,
-        "match_body": body,
-        "match_anchor": anchor,
-        "bm25": np.logaddexp(0, title + body),
-        "covered_terms": np.rint(pages.terms * _logistic(seen(pages.body))),
-        "language_model": -np.exp(-0.5 * seen(pages.body)),
-        "pagerank": quality,
-        "inlinks": np.floor(np.exp(1.5 * seen(pages.quality) + 0.5 * anchor)),
-        "spam_percentile": np.clip(pages.spam + 0.05 * rng.standard_normal(title.size), 0, 1),
-        "url_depth": pages.depth,
-        "url_length": np.rint(12 + 8 * pages.depth + rng.gamma(4.0, 3.0, title.size)),
-        "age_days": np.rint(2000 * (1 - pages.freshness) ** 2),
-        "page_length": np.rint(np.exp(6 + rng.standard_normal(title.size))),
-        "query_terms": pages.terms,
-        "query_navigational": _logistic(3 * pages.navigational - 1.5),
-        "query_news": _logistic(3 * pages.news - 1.5),
-    }
 
 
 def _logistic(x: Column) -> Column:

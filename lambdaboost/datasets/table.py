@@ -17,8 +17,8 @@ import csv
 import io
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -60,7 +60,13 @@ MOST_FEATURES = 1 << 20  # of LETOR text as a table: each has a name
 
 
 class ColumnTypeError(TypeError, ValueError):
-    """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents."""
+    """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents.
+
+    Its arguments are what is wrong and, where another remedy may stand for it, the remedy.
+    """
+
+    def __str__(self) -> str:
+        return ": ".join(map(str, self.args))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +140,9 @@ class Table:
         """A column as a narwhals series; a feature of LETOR text as an array."""
         if column in self.places:
             values = self.matrix[:, self.places[column]]
-            return values if isinstance(values, np.ndarray) else values.toarray().ravel()
+            if not isinstance(values, np.ndarray):
+                values = values.toarray().ravel()
+            return values
         return self.frame[:, list(self.frame.columns).index(column)]
 
     def column(self, column: Any) -> Any:
@@ -144,44 +152,32 @@ class Table:
 
     def values(self, column: Any) -> NDArray[Any]:
         """A column as an array with a value for each row; raises `ColumnTypeError` for lists and structs."""
-        values, problem = self._read(column)
-        if problem:
-            raise ColumnTypeError(f"{problem}: give one value per row")
-        return values
+        series = self.series(column)
+        if isinstance(series, np.ndarray):
+            return series
+        if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
+            lists = series.head(1).to_list()
+        else:
+            values = as_array(series)
+            if values.dtype.kind != "O" or {list, dict, np.ndarray}.isdisjoint(map(type, values)):
+                return values
+            lists = [value for value in values if isinstance(value, list | dict | np.ndarray)]
+        raise ColumnTypeError(
+            f"{self.describe(column)} of {self.name} holds lists, such as {quote(lists[0])}",
+            "give one value per row",
+        )
 
     def numbers(self, column: Any, remedy: str = NOT_NUMERIC) -> NDArray[Any]:
         """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
-        values, problem = self._read(column)
-        if problem:
-            raise ColumnTypeError(f"{problem}: give one value per row")
-        values, problem = self._as_numbers(column, values)
-        if problem:
-            raise ColumnTypeError(f"{problem}: {remedy}")
-        return values
-
-    def _read(self, column: Any) -> tuple[NDArray[Any], str]:
-        """A column as an array, and what is wrong if it does not hold one value per row."""
-        series = self.series(column)
-        if isinstance(series, np.ndarray):
-            return series, ""
-        called = f"{self.describe(column)} of {self.name}"
-        if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
-            such_as = series.head(1).to_list()[0]
-            return np.empty(0), f"{called} holds lists, such as {quote(such_as)}"
-        values = as_array(series)
-        if values.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, values)):
-            such_as = next(value for value in values if isinstance(value, list | dict | np.ndarray))
-            return values, f"{called} holds lists, such as {quote(such_as)}"
-        return values, ""
-
-    def _as_numbers(self, column: Any, values: NDArray[Any]) -> tuple[NDArray[Any], str]:
-        """The values of a column as floats, and what is wrong if they are no numbers."""
+        values = self.values(column)
         if values.dtype.kind in "biuf":
-            return values.astype(float_type(values.dtype), copy=False), ""
+            return values.astype(float_type(values.dtype), copy=False)
         words = values.dtype.kind == "O" and any(isinstance(value, str) for value in values.flat)
         if values.dtype.kind != "O" or (words and self.kind != "csv"):
             kind = self.series(column).dtype
-            return values, f"{self.describe(column)} of {self.name} is {kind}, not numeric"
+            raise ColumnTypeError(f"{self.describe(column)} of {self.name} is {kind}, not numeric", remedy)
+
+        # Objects; in CSV some words mean a missing number.
         import pandas as pd
 
         missing = is_missing(values)
@@ -190,8 +186,8 @@ class Table:
         found = pd.to_numeric(pd.Series(values).mask(missing), errors="coerce").to_numpy(np.float64)
         if (wrong := np.isnan(found) & ~missing).any():
             name, row = self.describe(column), int(wrong.argmax())
-            return values, f"{name} is {quote(values[row])} in {name.row(row)}, not a number"
-        return found, ""
+            raise ColumnTypeError(f"{name} is {quote(values[row])} in {name.row(row)}, not a number", remedy)
+        return found
 
     def select(self, columns: Sequence[Any]) -> Any:
         """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64; or CSR.
@@ -243,17 +239,17 @@ class Table:
         # Column by column; whoever mends one wants to know of all.
         found, problems = [], []
         for column in columns:
-            values, problem = self._read(column)
-            if not problem:
-                values, problem = self._as_numbers(column, values)
-            found.append(values)
-            problems += [problem] * bool(problem)
+            try:
+                found.append(self.numbers(column))
+            except ColumnTypeError as error:
+                problems.append(error.args[0])
         if len(problems) > 1:
-            more = f"; and {counted(len(problems) - 8, 'column')} more" if len(problems) > 8 else ""
-            remedy = "encode them as numbers, make them categories, or leave them out"
-            raise ColumnTypeError(f"{'; '.join(problems[:8])}{more}: {remedy}")
+            named = "; ".join(problems[:8])
+            if len(problems) > 8:
+                named += f"; and {counted(len(problems) - 8, 'column')} more"
+            raise ColumnTypeError(named, "encode them as numbers, make them categories, or leave them out")
         if problems:
-            raise ColumnTypeError(f"{problems[0]}: {NOT_NUMERIC}")
+            raise ColumnTypeError(problems[0], NOT_NUMERIC)
         return np.column_stack(found)
 
     def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
@@ -276,10 +272,10 @@ class Table:
             return different.tolist(), of_row.astype(np.int64)
         # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
         there = ~series.is_null().to_numpy().astype(np.bool_)
-        whole, problem = self._read(column)
-        if problem:
-            raise ColumnTypeError(f"{problem}: give one value per row")
-        code, different = pd.factorize(whole if there.all() else as_array(series.drop_nulls()))
+        values = self.values(column)
+        if not there.all():
+            values = as_array(series.drop_nulls())
+        code, different = pd.factorize(values)
         of_row = np.full(there.size, -1)
         of_row[there] = code
         return different.tolist(), of_row
@@ -358,7 +354,9 @@ def _as_frame(name: str, X: Any) -> Any:
     import narwhals as nw
 
     # What pandas allows and no reader could tell apart.
-    columns = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    columns = []
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = list(X.columns)
     if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
         raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
     if columns and getattr(X.columns, "nlevels", 1) > 1:
@@ -373,7 +371,9 @@ def _as_frame(name: str, X: Any) -> Any:
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
-    return frame if isinstance(frame, nw.DataFrame) else None
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    return None
 
 
 def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
@@ -392,6 +392,7 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
         return _open_letor(path, absent)
 
+    # A table, whose file is damaged or whose library lacks: errors say which file.
     kind, what = "csv", "CSV with a header"
     if ending in PARQUET:
         kind, what = "parquet", "Parquet"
@@ -437,31 +438,26 @@ def _open_letor(path: Path, absent: float) -> Table:
     return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
 
 
-@contextmanager
-def _reading_csv(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a CSV file, decompressed; a zip file holds one file."""
-    if not zipfile.is_zipfile(path):
-        with reading(path) as file:
-            yield file
-        return
-    with zipfile.ZipFile(path) as folder:
-        inside = [
-            one for one in folder.namelist() if not one.endswith("/") and not one.startswith("__MACOSX")
-        ]
-        if len(inside) != 1:
-            raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
-        try:
-            yield io.BytesIO(folder.read(inside[0]))
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or damage
-            raise ValueError(f"{error}; unpack it first") from None
-
-
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
     """A CSV file; what pandas would mend without a word is an error."""
     import pandas as pd
 
+    # The bytes, decompressed; a zip file holds one file.
+    opened: AbstractContextManager[IO[bytes]] = reading(path)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as folder:
+            inside = [
+                one for one in folder.namelist() if not one.endswith("/") and not one.startswith("__MACOSX")
+            ]
+            if len(inside) != 1:
+                raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
+            try:
+                opened = io.BytesIO(folder.read(inside[0]))
+            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or damage
+                raise ValueError(f"{error}; unpack it first") from None
+
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
-    with _reading_csv(path) as file:
+    with opened as file:
         names = pd.read_csv(file, header=None, nrows=1, dtype=str, **settings).iloc[0].tolist()
         _check_names(names)
         kinds = {name: str for name in text if name in names}

@@ -46,7 +46,7 @@ def params_of(engine: str, trees: Trees | None) -> dict[str, Any]:
     """The parameters of the engine's ranker for a setting of trees; none for the engine's own trees.
 
     >>> params_of("lightgbm", PORTFOLIO[1])["num_leaves"], params_of("xgboost", PORTFOLIO[1])["max_leaves"]
-    (6, 6)
+    (4, 4)
     >>> params_of("xgboost", None)
     {}
     """

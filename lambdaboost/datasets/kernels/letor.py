@@ -33,13 +33,6 @@ class Rows(NamedTuple):
     ids: NDArray[np.int64]
     comments: NDArray[np.int64]
 
-    @classmethod
-    def for_text(cls, text: bytes) -> Rows:
-        """Arrays for any rows of a text; a value takes four bytes (" 1:2")."""
-        n, lines = len(text) // 4 + 1, text.count(b"\n")
-        ends, ids, comments = np.empty((3, lines), np.int64)
-        return cls(np.empty(n, np.float32), np.empty(n, np.int32), ends, np.empty(lines), ids, comments)
-
 
 @kernel_strict_fp
 def parse_lines(text, at, row, n, rows):

@@ -276,8 +276,13 @@ def query_folds(
 
     """
     check_whole("n", n, 2)
-    # A Dataset that is not constructed yet has the sizes of its queries as they were given.
     engine = engine_of_data(queries)
+    if engine is None and not isinstance(queries, Queries):
+        raise TypeError(
+            f"queries is a {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a lightgbm.Dataset "
+            "or an xgboost.DMatrix"
+        )
+    # A Dataset that is not constructed yet has the sizes of its queries as they were given.
     offsets = None if engine is None else engine.fields_given(queries).offsets
     if offsets is not None and offsets.size:
         sizes = np.diff(offsets)

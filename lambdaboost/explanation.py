@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import has_matplotlib, render_svg
 from lambdaboost.evaluation.comparison import html_table
-from lambdaboost.saving import booster_in_use
+from lambdaboost.saving import SavedModel, booster_in_use, with_booster_features
 
 SHOWN = 12  # bars of a plot
 
@@ -78,8 +79,9 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
 
     Parameters
     ----------
-    model : LambdaRanker, lightgbm.Booster or xgboost.Booster
-        A ranker takes its features from a frame by name; a booster takes `rows` as its `predict` does.
+    model : LambdaRanker, SavedModel, lightgbm.Booster or xgboost.Booster
+        A ranker, and what `load` returns, take their features from a frame by name; a booster takes `rows` as its
+        `predict` does.
     rows : DataFrame or array of shape (n_rows, n_features)
         Documents, such as those of one query: scores of different queries are not comparable.
     above, below : int
@@ -105,12 +107,13 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     """
     import pandas as pd
 
-    booster = booster_in_use(model)
+    saved = model if isinstance(model, SavedModel) else None
+    booster = booster_in_use(saved.booster if saved else model)
     engine: Any = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, a lightgbm.Booster or an "
-            "xgboost.Booster"
+            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
+            "a lightgbm.Booster or an xgboost.Booster"
         )
     for name, row in {"above": above, "below": below}.items():
         check_whole(name, row, 0)
@@ -120,6 +123,11 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     features = rows
     if hasattr(model, "_features"):
         features = model._features(rows)
+    elif saved:
+        table, encoder = open_table(rows, "rows", saved.encoder.text), saved.encoder
+        if table.is_named and not encoder.features:  # a stock booster knows its features itself
+            encoder = with_booster_features(encoder, booster, table.names)
+        features = encoder.frame(encoder.transform(table))
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
     given = {}

@@ -212,10 +212,22 @@ XGBOOST = (
 
 
 def _only_native(case: Case) -> Found:
+    # The remedy is an argument of the objective in training, where it has that argument.
+    own = type(case.objective).__name__
+    truncated = own if hasattr(case.objective, "metric") else "LambdaRank"
+    scaled = own if hasattr(case.objective, "sigma") else "LambdaRank"
+    pairs = case.params.get("lambdarank_num_pair_per_sample", 32)  # XGBoost's default, of pairs by rank
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
         if value is not None and (agrees is None or case.engine.is_true(value) is not agrees):
-            yield {"name": name, "remedy": remedy.format(value=quote(value).strip("'"))}
+            shown = quote(value).strip("'")
+            # XGBoost draws pairs at random here, of which a truncated measure is no counterpart.
+            if "_pair_" in name and case.params.get("lambdarank_pair_method") == "mean":
+                remedy = "leave it out: every pair counts"
+            yield {
+                "name": name,
+                "remedy": remedy.format(value=shown, truncated=truncated, scaled=scaled, pairs=pairs),
+            }
 
 
 def _unknown(case: Case) -> Found:

@@ -11,6 +11,7 @@ import xgboost as xgb
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
 from lambdaboost import NDCG, LambdaRank, Queries, export, graded, load, merge, save
+from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
 N, SIZES = 600, np.full(30, 20)
@@ -114,6 +115,14 @@ def test_own_objective_on_xgboost():
 def graded_alone():
     """An objective of the grades alone."""
     return LambdaRank(NDCG(3))
+
+
+def test_a_merged_booster_of_lightgbm_knows_which_columns_are_categories():
+    """`export` and `save` read this from the model's text, as from that of its members."""
+    one = on_lightgbm()
+    merged = merge([one, on_lightgbm(LambdaRank())], WEIGHTS)
+    merged = lgb.Booster(model_str=merged.model_to_string())
+    assert categories(merged) == categories(one) == {"kind": VALUES, "brand": MANY}
 
 
 @EACH

@@ -54,9 +54,9 @@ MIN_LEAF_SIZE = "min_data_in_leaf"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 20, "min_sum_hessian_in_leaf": 1e-3}
 # What only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
-    "lambdarank_truncation_level": (None, "the measure truncates: give LambdaRank(NDCG(k={value}))"),
+    "lambdarank_truncation_level": (None, "the measure truncates: give {truncated}(NDCG(k={value}))"),
     "lambdarank_norm": (False, "leave it out, or train with LightGBM's own 'lambdarank'"),
-    "sigmoid": (None, "give LambdaRank(sigma={value})"),
+    "sigmoid": (None, "give {scaled}(sigma={value})"),
     "lambdarank_position_bias_regularization": (None, "leave it out"),
     "objective_seed": (None, "give XENDCG(seed={value})"),
 }

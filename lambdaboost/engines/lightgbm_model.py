@@ -208,7 +208,11 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
     head |= {"feature_names": heads[0]["feature_names"], "feature_infos": " ".join(known)}
     lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
-    text = "\n".join([*lines, *blocks, "end of trees", "", f"pandas_categorical:{values[0]}", ""])
+    lines += [*blocks, "end of trees", ""]
+    # The one parameter that `categories` reads: the places of the categorical columns.
+    if found := re.search(r"^\[categorical_feature: [\d,]+\]$", texts[0], re.MULTILINE):
+        lines += ["parameters:", found[0], "end of parameters", ""]
+    text = "\n".join([*lines, f"pandas_categorical:{values[0]}", ""])
     return package("lightgbm").Booster(model_str=text)
 
 

@@ -76,12 +76,12 @@ MIN_LEAF_SIZE = "min_child_weight"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
 # What only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
-    "lambdarank_pair_method": (None, "the measure truncates: give LambdaRank(NDCG(k=32))"),
-    "lambdarank_num_pair_per_sample": (None, "the measure truncates: give LambdaRank(NDCG(k={value}))"),
+    "lambdarank_pair_method": (None, "the measure truncates: give {truncated}(NDCG(k={pairs}))"),
+    "lambdarank_num_pair_per_sample": (None, "the measure truncates: give {truncated}(NDCG(k={value}))"),
     "lambdarank_normalization": (False, "leave it out, or train with XGBoost's own 'rank:ndcg'"),
     "lambdarank_score_normalization": (False, "leave it out, or train with XGBoost's own 'rank:ndcg'"),
     "lambdarank_unbiased": (False, "leave it out"),
-    "ndcg_exp_gain": (True, "give LambdaRank(NDCG(gain='linear'))"),
+    "ndcg_exp_gain": (True, "give {truncated}(NDCG(gain='linear'))"),
 }
 
 # The metrics of XGBoost 2.1 to 3.4; Python has no list of them.

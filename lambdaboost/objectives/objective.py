@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._checks import shorten_repr
@@ -62,6 +63,14 @@ class Objective(Value, registered=False):
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Raise where an engine that was given the class, in place of an objective, calls it with scores and data."""
+        if len(given) == 2 and isinstance(given[0], np.ndarray) and hasattr(given[1], "get_label"):
+            raise TypeError(
+                f"objective is the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
+            )
+        return super().__new__(cls)
 
     @property
     def parts(self) -> tuple[Objective, ...]:
@@ -200,6 +209,10 @@ def rule_of(objective: Objective) -> PairRule | None:
 
 def check_objective(name: str, value: object) -> None:
     """Raise TypeError where `value` is not an objective."""
+    if isinstance(value, type) and issubclass(value, Objective):
+        raise TypeError(
+            f"{name} is the class {value.__name__}: give an object of it, such as {value.__name__}()"
+        )
     if not isinstance(value, Objective):
         raise TypeError(
             f"{name} is {shorten_repr(value)}, expected an objective with a gradient such as LambdaRank() of "

@@ -377,6 +377,15 @@ def test_wrong_arguments(engine, wrong):
         merge(models, weights)
 
 
+def test_a_weight_beyond_float32():
+    """XGBoost's scores of the merged model would be NaN; LightGBM's are float64."""
+    with pytest.raises(
+        ValueError, match=r"weights\[1\] is 1e\+300, times which scores of models\[1\] are beyond"
+    ):
+        merge([on_xgboost(), on_xgboost()], [1, 1e300])
+    assert np.isfinite(merge([on_lightgbm(), on_lightgbm()], [1, 1e300]).predict(FRAME)).all()
+
+
 def test_a_feature_that_is_constant_in_the_first():
     """It has the type of the next model that splits by it, which the third must share."""
     constant = FRAME.assign(c=1.0)

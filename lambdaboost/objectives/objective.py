@@ -133,9 +133,15 @@ class Objective(Value, registered=False):
 
     def prepare(self, q: Queries) -> Lambdas:
         """The function of a `Round` that gives its λ and μ on these queries; combinations ask it of their parts."""
-        if type(self).lambdas is not Objective.lambdas:
-            return lambda now: self.lambdas(now.scores, q, now.iteration)
-        return self._prepare(q)
+        if type(self).lambdas is Objective.lambdas:
+            return self._prepare(q)
+
+        def lambdas(now: Round) -> LambdaMu:
+            # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
+            returned = self.lambdas(now.scores.copy(), q, now.iteration)
+            return _check_lambdas(self, returned, q.n_documents)
+
+        return lambdas
 
     def _prepare(self, q: Queries) -> Lambdas:
         """The same where `lambdas` is not overridden: what lambdaboost's own objectives define."""
@@ -145,7 +151,10 @@ class Objective(Value, registered=False):
         return PreparedPairs(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own."""
+        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own.
+
+        The scores are a copy. Each of the two arrays has a number for every document.
+        """
         return self._prepare(q)(Round(scores, float(scores.max() - scores.min()), iteration))
 
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
@@ -205,6 +214,24 @@ class Objective(Value, registered=False):
 def rule_of(objective: Objective) -> PairRule | None:
     """The rule that an objective's λ are computed by: None where `lambdas` is overridden, whatever rule it inherits."""
     return objective.rule if type(objective).lambdas is Objective.lambdas else None
+
+
+def _check_lambdas(objective: Objective, returned: Any, n_documents: int) -> LambdaMu:
+    """λ and μ as arrays; raises where an objective of the user's own returned anything but two numbers a document."""
+    wanted = (
+        f"lambdas of {objective!r} has to return λ and μ, two arrays of numbers of shape ({n_documents},)"
+    )
+    if not isinstance(returned, tuple | list) and np.ndim(returned) != 2:
+        raise TypeError(f"{wanted}: it returned {type(returned).__name__}")
+    if len(returned) != 2:
+        raise ValueError(f"{wanted}: it returned {len(returned)} values")
+    lam, mu = np.asarray(returned[0]), np.asarray(returned[1])
+    for name, values in (("λ", lam), ("μ", mu)):
+        if values.shape != (n_documents,):
+            raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
+        if values.dtype.kind not in "buif":
+            raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
+    return lam, mu
 
 
 def check_objective(name: str, value: object) -> None:

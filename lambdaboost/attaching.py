@@ -164,13 +164,16 @@ _known: dict[int, KnownData] = {}  # by the id of the owner
 def known_data(data: Any) -> KnownData:
     """What is known of a LightGBM Dataset or an XGBoost DMatrix; asked in every round, and made again on any change."""
     known = _known.get(id(data))
-    if known is None or known.owner() is not data:
-        known = None
-    engine = engine_of_data(data) if known is None else known.engine
+    if known is not None and known.owner() is data:
+        engine = known.engine
+    else:
+        known, engine = None, engine_of_data(data)
     if engine is None:
         raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
     said = engine.fields_of(data)
-    attached = getattr(data, ATTRIBUTE, NOTHING) if said.parent is None else attached_to(data, said)
+    attached: Attached = getattr(data, ATTRIBUTE, NOTHING)
+    if said.parent is not None:
+        attached = attached_to(data, said)
     fields = (said.offsets, said.labels, said.weight, attached)
     if known is not None and _unchanged(known.fields, fields):
         return known
@@ -202,8 +205,13 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
             raise ValueError(engine.NO_GROUPS)
         if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
             raise ValueError(f"the {name} has no labels: give label=grades")
-        if attached is NOTHING:
-            _refuse_lost_grades(engine)
+        # A slice of a data set, as `xgboost.cv` makes them, of which the grades were attached.
+        whole = engine.sliced_from() if attached is NOTHING else None
+        if whole is not None and RELEVANCE in attached_to(whole, engine.fields_of(whole)).sources:
+            raise ValueError(
+                f"a slice of a DMatrix, as in xgboost.cv, loses {RELEVANCE!r}, which was given by attach, and has the "
+                f"matrix's own label instead: {WITHOUT_SLICES}"
+            )
         if attached.label is not None and not np.array_equal(attached.label, _as_engines_keep(labels)):
             raise ValueError(
                 f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
@@ -225,16 +233,6 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
     forget = weakref.ref(owner, lambda _: _known.pop(key, None))
     known = _known[key] = KnownData(forget, engine, (*kept, attached), made, weakref.WeakKeyDictionary())
     return known
-
-
-def _refuse_lost_grades(engine: Engine) -> None:
-    """Raise for a slice of a data set, as `xgboost.cv` makes them, of which the grades were attached."""
-    whole = engine.sliced_from()
-    if whole is not None and RELEVANCE in attached_to(whole, engine.fields_of(whole)).sources:
-        raise ValueError(
-            f"a slice of a DMatrix, as in xgboost.cv, loses {RELEVANCE!r}, which was given by attach, and has the "
-            f"matrix's own label instead: {WITHOUT_SLICES}"
-        )
 
 
 def _unchanged(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
@@ -278,19 +276,19 @@ def query_folds(
 
     """
     check_whole("n", n, 2)
-    sizes = _sizes_of(queries)
+    engine = engine_of_data(queries)
+    if engine is None and not isinstance(queries, Queries):
+        raise TypeError(
+            f"queries is a {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a lightgbm.Dataset "
+            "or an xgboost.DMatrix"
+        )
+    # A Dataset that is not constructed yet has the sizes of its queries as they were given.
+    offsets = None if engine is None else engine.fields_given(queries).offsets
+    if offsets is not None and offsets.size:
+        sizes = np.diff(offsets)
+    else:
+        sizes = (queries if isinstance(queries, Queries) else queries_of(queries)).sizes
     if sizes.size < n:
         raise ValueError(f"n is {n}, but there are {sizes.size} queries: each fold needs one")
     fold = np.repeat(np.random.default_rng(seed).permutation(sizes.size) % n, sizes)
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n)]
-
-
-def _sizes_of(queries: Any) -> NDArray[np.int64]:
-    """The number of documents of each query; a Dataset that is not constructed yet has them as they were given."""
-    if isinstance(queries, Queries):
-        return queries.sizes
-    engine = engine_of_data(queries)
-    offsets = None if engine is None else engine.fields_given(queries).offsets
-    if offsets is not None and offsets.size:
-        return np.asarray(np.diff(offsets), dtype=np.int64)
-    return queries_of(queries).sizes

@@ -74,7 +74,18 @@ def call_objective(
                 return derivatives
         bound = _bind(objective, data, known.queries, scores)
         derivatives = bound.gradient(scores, iteration)
-        _look_for_traps(state, booster, objective, data, known.queries, iteration, derivatives)
+
+        # What ruins a training shows at the first gradient of an objective on these queries.
+        engine: Any = engine_of(booster)
+        params, hessian_sum = engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
+        case = Case(booster, engine, params, objective, data, known.queries, iteration, hessian_sum)
+        refuse_traps(case)
+        if not state.objectives:
+            engine.after_first_scores(booster)
+        # Once for each objective, though weights may change in every round.
+        if objective not in state.objectives:
+            warn_of_traps(case)
+            state.objectives.append(objective)
         known.bound.setdefault(state, []).append((objective, bound))
         return derivatives
     finally:
@@ -92,28 +103,6 @@ def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
     return objective.on(q)
 
 
-def _look_for_traps(
-    state: BoosterState,
-    booster: Any,
-    objective: Any,
-    data: Any,
-    q: Queries,
-    iteration: int,
-    derivatives: Gradient,
-) -> None:
-    """Refuse or warn of what ruins a training, at the first gradient of an objective on these queries."""
-    hessian_sum = float(derivatives[1].sum(dtype=np.float64))
-    engine: Any = engine_of(booster)
-    case = Case(booster, engine, engine.params_of(booster), objective, data, q, iteration, hessian_sum)
-    refuse_traps(case)
-    if not state.objectives:
-        engine.after_first_scores(booster)
-    # Once for each objective, though weights may change in every round.
-    if objective not in state.objectives:
-        warn_of_traps(case)
-        state.objectives.append(objective)
-
-
 def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
     """The mean over queries as the caller expects it: see `Measure.__call__`."""
     if isinstance(queries, Queries):
@@ -121,30 +110,32 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
     booster = calling_booster()
-    with using(None if booster is None else booster_state(booster).threads):
+    state = None if booster is None else booster_state(booster)
+    with using(None if state is None else state.threads):
         if group is not None:
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
             check_sources(measure, q, remedy=remedy_of(None))
-            return unique_name(booster, measure.name), measure.mean(y_pred, q), True
+            return unique_name(state, measure.name), measure.mean(y_pred, q), True
         engine = engine_of_data(queries)
         if engine is not None:
             q = known_data(queries).queries
             check_sources(measure, q, remedy=remedy_of(queries))
-            if booster is not None:
-                booster_state(booster).look_at(measure, q)
+            if state is not None:
+                state.look_at(measure, q)
             name, *value = engine.metric_result(measure.name, measure.mean(scores, q))
-            return unique_name(booster, name), *value
+            return unique_name(state, name), *value
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
     )
 
 
-def unique_name(booster: Any, name: str) -> str:
+def unique_name(state: BoosterState | None, name: str) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
-    taken = booster is not None and name in booster_state(booster).own_metrics
-    return f"{name}{RENAMED}" if taken else name
+    if state is not None and name in state.own_metrics:
+        return f"{name}{RENAMED}"
+    return name
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
@@ -156,8 +147,9 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
     if reads_positions(reader) and q.positions is None:
         lost.append("position")
     if lost:
-        argument = "position" if lost[0] == "position" else "sources"
-        what = "positions" if argument == "position" else f"the label source {lost[0]!r}"
+        argument, what = "sources", f"the label source {lost[0]!r}"
+        if lost[0] == "position":
+            argument, what = "position", "positions"
         attach = f"attach(data, {', '.join(f'{name}=…' for name in lost)})"
         raise ValueError(
             f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {where} does not have: "

@@ -99,7 +99,12 @@ def train(
         raise ValueError(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
-    checked: Objective = _read_objective(objective)
+    # Workers compute the objective from their own queries.
+    checked: Any = read_objective(objective)
+    if isinstance(checked, NativeObjective):
+        raise ValueError(f"objective is {checked.name!r}: train it by the engine's own Dask module")
+    check_objective("objective", checked)
+    checked.refuse_on_engines()
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = Columns(query, relevance, sources, position, weight)
@@ -117,7 +122,7 @@ def train(
     documents = sum(part.documents for part in parts)
     stock = ENGINES[engine]
     params = with_min_leaf_size({**stock.OF_CLUSTER, **params}, stock, checked, documents)
-    settings = (checked, params, rounds, measure if held_out else None, early_stopping)
+    settings = (checked, params, rounds, measure, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
         calls = {}
@@ -128,16 +133,6 @@ def train(
         finish(client, calls)
         model = client.gather(calls[workers[0]])
     return stock.read(stock.alone(model))
-
-
-def _read_objective(objective: Objective | str) -> Any:
-    """An objective that workers can compute from their own queries."""
-    read: Any = read_objective(objective)
-    if isinstance(read, NativeObjective):
-        raise ValueError(f"objective is {read.name!r}: train it by the engine's own Dask module")
-    check_objective("objective", read)
-    read.refuse_on_engines()
-    return read
 
 
 # Whole queries on the workers.
@@ -224,21 +219,9 @@ def _train_on_worker(
 
     data, errors = Collection.concat(parts), list[Exception]()
     stock = ENGINES[engine]
-    with stock.join_network(network) as own:
-        params = {**params, **own, stock.THREADS: int(get_worker().state.nthreads)}
-        train, valid = make_dataset(engine, data, named=True), None
-        if held_out:
-            valid = make_dataset(engine, Collection.concat(held_out), train, named=True)
-        booster = boost(engine, _catch_errors(objective, errors), params, rounds, train, valid, *stop)
-    if errors:
-        raise errors[0]
-    return stock.write(booster, "")
-
-
-def _catch_errors(objective: Objective, errors: list[Exception]) -> Callable[..., Any]:
-    """The objective, which after an error goes on without gradients: LightGBM's other workers would wait forever."""
 
     def gradient(scores: Any, data: Any) -> Any:
+        # After an error the training goes on without gradients: LightGBM's other workers would wait forever.
         if not errors:
             try:
                 return objective(scores, data)
@@ -246,7 +229,15 @@ def _catch_errors(objective: Objective, errors: list[Exception]) -> Callable[...
                 errors.append(error)
         return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)
 
-    return gradient
+    with stock.join_network(network) as own:
+        params = {**params, **own, stock.THREADS: int(get_worker().state.nthreads)}
+        train, valid = make_dataset(engine, data, named=True), None
+        if held_out:
+            valid = make_dataset(engine, Collection.concat(held_out), train, named=True)
+        booster = boost(engine, gradient, params, rounds, train, valid, *stop)
+    if errors:
+        raise errors[0]
+    return stock.write(booster, "")
 
 
 def finish(client: Any, calls: Mapping[str, Any]) -> None:

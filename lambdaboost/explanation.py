@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import has_matplotlib, render_svg
 from lambdaboost.evaluation.comparison import html_table
-from lambdaboost.saving import booster_in_use
+from lambdaboost.saving import SavedModel, booster_in_use, with_booster_features
 
 SHOWN = 12  # bars of a plot
 
@@ -59,7 +60,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:]) if has_matplotlib() else ""
+        picture = ""
+        if has_matplotlib():
+            picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:])
         return f"{picture}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
 
     @property
@@ -76,8 +79,9 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
 
     Parameters
     ----------
-    model : LambdaRanker, lightgbm.Booster or xgboost.Booster
-        A ranker takes its features from a frame by name; a booster takes `rows` as its `predict` does.
+    model : LambdaRanker, SavedModel, lightgbm.Booster or xgboost.Booster
+        A ranker, and what `load` returns, take their features from a frame by name; a booster takes `rows` as its
+        `predict` does.
     rows : DataFrame or array of shape (n_rows, n_features)
         Documents, such as those of one query: scores of different queries are not comparable.
     above, below : int
@@ -103,26 +107,46 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     """
     import pandas as pd
 
-    booster = booster_in_use(model)
+    saved = model if isinstance(model, SavedModel) else None
+    booster = booster_in_use(saved.booster if saved else model)
     engine: Any = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, a lightgbm.Booster or an "
-            "xgboost.Booster"
+            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
+            "a lightgbm.Booster or an xgboost.Booster"
         )
     for name, row in {"above": above, "below": below}.items():
         check_whole(name, row, 0)
         if row >= len(rows):
             raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
-    features = model._features(rows) if hasattr(model, "_features") else rows
+    features = rows
+    if hasattr(model, "_features"):
+        features = model._features(rows)
+    elif saved:
+        table, encoder = open_table(rows, "rows", saved.encoder.text), saved.encoder
+        if table.is_named and not encoder.features:  # a stock booster knows its features itself
+            encoder = with_booster_features(encoder, booster, table.names)
+        features = encoder.frame(encoder.transform(table))
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
-    missing = getattr(model, "missing", None)
-    contributions = engine.contributions(booster, taken, **({} if missing is None else {"missing": missing}))
-    shown = rows.iloc[two] if hasattr(rows, "iloc") else taken
-    names = engine.feature_names(booster)
-    values = [_values(shown, name, at) for at, name in enumerate(names)]
+    given = {}
+    if getattr(model, "missing", None) is not None:
+        given["missing"] = model.missing
+    contributions = engine.contributions(booster, taken, **given)
+
+    # The values as they are in `rows`; in a frame those of the column of that name, if there is one, else by place.
+    shown = taken
+    if hasattr(rows, "iloc"):
+        shown = rows.iloc[two]
+    names, values = engine.feature_names(booster), []
+    for at, name in enumerate(names):
+        if not hasattr(shown, "iloc"):
+            values.append((shown[0, at], shown[1, at]))
+        elif name in shown.columns:
+            values.append((shown[name].iloc[0], shown[name].iloc[1]))
+        else:
+            values.append((shown.iloc[0, at], shown.iloc[1, at]))
     frame = pd.DataFrame(
         {
             "feature": names,
@@ -133,11 +157,3 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     )
     largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")
     return Explanation(frame.iloc[largest].reset_index(drop=True), above, below)
-
-
-def _values(shown: Any, name: str, at: int) -> tuple[Any, Any]:
-    """The two values of a feature, by its name in a frame that has it, else by its place."""
-    if hasattr(shown, "iloc"):
-        column = shown[name] if name in shown.columns else shown.iloc[:, at]
-        return column.iloc[0], column.iloc[1]
-    return shown[0, at], shown[1, at]

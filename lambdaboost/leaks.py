@@ -46,16 +46,25 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
     found: dict[tuple[int, str], Leak] = {}
     for source, labels in q.labels.items():
         grades = np.unique(labels[~np.isnan(labels)])
-        orders: list[float | None] = [] if grades.size == 2 else [None]
-        orders += grades[:0:-1].tolist() if grades.size <= GRADES else []
+        # The order of all labels, unless there are two, then each grade above the lowest.
+        orders: list[float | None] = []
+        if grades.size != 2:
+            orders.append(None)
+        if grades.size <= GRADES:
+            orders += grades[:0:-1].tolist()
         for least in orders:
-            wanted = labels if least is None else np.where(np.isnan(labels), labels, labels >= least)
+            wanted = labels
+            if least is not None:
+                wanted = np.where(np.isnan(labels), labels, labels >= least)
             rows = _rows_that_differ(wanted, q)
             query = q.query_of_row[rows]
             queries = np.unique(query).size
             if queries < LEAST_QUERIES or rows.size - queries < LEAST_FREEDOM:
                 continue
-            ranks = _centred_ranks(_dense(X[rows]), query)
+            features = X[rows]
+            if not isinstance(features, np.ndarray):
+                features = features.toarray()
+            ranks = _centred_ranks(features, query)
             if least is None:
                 of_labels = _centred_ranks(wanted[rows, None], query)
                 spread = np.sqrt((ranks * ranks).sum(axis=0) * (of_labels * of_labels).sum())
@@ -102,10 +111,6 @@ def _rows_that_differ(labels: NDArray[np.floating], q: Queries) -> NDArray[np.in
         if total >= ROWS:
             break
     return np.sort(np.concatenate(rows))
-
-
-def _dense(features: Any) -> NDArray[Any]:
-    return features if isinstance(features, np.ndarray) else np.asarray(features.toarray())
 
 
 def _areas(

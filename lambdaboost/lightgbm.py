@@ -155,7 +155,17 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             raise ValueError(
                 f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
             )
-        sets = _read_eval_set(eval_set, eval_X, eval_y)
+        # The validation sets may also be given as `eval_X` and `eval_y`.
+        sets = eval_set
+        if eval_X is not None or eval_y is not None:
+            if eval_set is not None:
+                raise ValueError("eval_set is given as well as eval_X and eval_y: give one or the other")
+            rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
+            if eval_X is None or eval_y is None or len(rows) != len(grades):
+                raise ValueError(
+                    "eval_X and eval_y differ: give both, as one set or as tuples of the same length"
+                )
+            sets = list(zip(rows, grades, strict=True))
         arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
         eval_arrays = {
             "eval_group": ("group", eval_group),
@@ -171,37 +181,44 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         params = self._process_params("fit")
         called = objective.name if isinstance(objective, NativeObjective) else objective
         params["objective"] = called
-        feval, order = self._measures(params, eval_metric, eval_at is not None)
+        feval, early = self._measures(params, eval_metric, eval_at is not None)
         for at, one in enumerate(valid):
             self._check_readers(f"eval_set[{at}]", one.queries, feval or ())
         params = with_min_leaf_size(params, engine, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         named["init_score"] = training.init_score
         data = attach_queries(engine.dataset(training.features, q, **named), q)
+        # A validation set that is the training data is the same data set.
+        valid_sets = []
+        for one in valid:
+            of_valid = data
+            if one is not training:
+                named["init_score"] = one.init_score
+                of_valid = engine.dataset(one.features, one.queries, reference=data, **named)
+                of_valid = attach_queries(of_valid, one.queries)
+            valid_sets.append(of_valid)
+        # Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls.
         first_only = engine.is_true(params.get("first_metric_only", True))
         if first_only and engine.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
-        stops = map(_stop_by_first_metric, callbacks or ()) if first_only else callbacks or ()
+        stops = []
+        for callback in callbacks or ():
+            if first_only and hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
+                callback = copy.copy(callback)  # the caller may use it elsewhere
+                callback.first_metric_only = True
+            stops.append(callback)
+        if callable(called):
+            early = [engine.prevent_reset, *early]
         history: dict[str, Any] = {}
         booster = lgb.train(
             params,
             data,
             self.n_estimators,
-            valid_sets=[
-                data
-                if one is training
-                else attach_queries(
-                    engine.dataset(
-                        one.features, one.queries, reference=data, **named | {"init_score": one.init_score}
-                    ),
-                    one.queries,
-                )
-                for one in valid
-            ],
+            valid_sets=valid_sets,
             valid_names=eval_names,
             feval=feval,
             init_model=None if init_model is None else booster_of(init_model, self._engine),
-            callbacks=[*engine.prevent_reset(called), *order, *stops, lgb.record_evaluation(history)],
+            callbacks=[*early, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
         self._n_features_in = n_features
@@ -213,9 +230,14 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        own = {*OWN_PARAMS, *(["min_child_samples"] if self.min_child_samples is None else [])}
-        params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
-        return params | ({"objective": "None"} if stage == "predict" else {})
+        params = super()._process_params(stage)
+        for name in OWN_PARAMS:
+            params.pop(name, None)
+        if self.min_child_samples is None:
+            params.pop("min_child_samples", None)
+        if stage == "predict":
+            params["objective"] = "None"
+        return params
 
     def _measures(
         self, params: dict[str, Any], eval_metric: Any, has_cutoffs: bool
@@ -224,20 +246,26 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         cutoffs = np.atleast_1d(params["eval_at"]).tolist()
         requested: list[Any] = []
         for metric in eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]:
-            cut = has_cutoffs and metric in ("ndcg", "map")
-            requested += [f"{metric}@{k}" for k in cutoffs] if cut else [metric]
-        requested = read_metrics("eval_metric", [one for one in requested if one is not None], engine)
+            if has_cutoffs and metric in ("ndcg", "map"):
+                requested += [f"{metric}@{k}" for k in cutoffs]
+            elif metric is not None:
+                requested.append(metric)
+        requested = read_metrics("eval_metric", requested, engine)
         # The parameter is LightGBM's, and so are the names that it knows; "ndcg" unless it was given.
         named = params.pop("metric")
         if engine.given(self.get_params(), "metric") is not None:
             for metric in named if isinstance(named, list | tuple) else [named]:
-                own = isinstance(metric, str) and engine.is_metric(metric)
-                requested += [metric] if own else read_metrics("metric", metric, engine)
+                if isinstance(metric, str) and engine.is_metric(metric):
+                    requested.append(metric)
+                else:
+                    requested += read_metrics("metric", metric, engine)
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
         if not requested:
             return [NDCG(k=k) for k in cutoffs], []
         feval = [_as_feval(metric) for metric in requested if callable(metric)]
-        return feval or None, [_sort_own_last] if feval and not isinstance(requested[0], str) else []
+        if not feval:
+            return None, []
+        return feval, [] if isinstance(requested[0], str) else [_sort_own_last]
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
@@ -258,23 +286,3 @@ def _sort_own_last(env: Any) -> None:
 
 
 _sort_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
-
-
-def _stop_by_first_metric(callback: Any) -> Any:
-    """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
-    if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
-        callback = copy.copy(callback)  # the caller may use it elsewhere
-        callback.first_metric_only = True
-    return callback
-
-
-def _read_eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
-    """The validation sets, from ``eval_set=`` or from ``eval_X=`` and ``eval_y=``."""
-    if eval_X is None and eval_y is None:
-        return eval_set
-    if eval_set is not None:
-        raise ValueError("eval_set is given as well as eval_X and eval_y: give one or the other")
-    rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
-    if eval_X is None or eval_y is None or len(rows) != len(grades):
-        raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
-    return list(zip(rows, grades, strict=True))

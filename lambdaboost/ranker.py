@@ -230,35 +230,35 @@ def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
 
     """
     found: list[Any] = []
-    for metric in metrics if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]:
+    if metrics is None:
+        return found
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
             raise TypeError(
                 f"{name} has {metric!r}, expected measures such as NDCG(k=3), names, or callables"
             )
-        if isinstance(metric, str):
-            texts = [metric] if "(" in metric else map(str.strip, metric.split(","))
-            found += [_read_metric(text, engine) for text in texts]
-        else:
+        if not isinstance(metric, str):
             found.append(metric)
+            continue
+        for text in [metric] if "(" in metric else map(str.strip, metric.split(",")):
+            own = text.removeprefix(f"{engine.NAME}:")
+            if own != text:
+                if not engine.is_metric(own):
+                    raise ValueError(
+                        f"{text!r} is none of {engine.TITLE}'s metrics: leave out '{engine.NAME}:'"
+                    )
+                found.append(own)
+                continue
+            try:
+                found.append(parse(text))
+            except ValueError:
+                if not engine.is_metric(text):
+                    raise
+                found.append(text)
     measures = [metric.name for metric in found if isinstance(metric, Measure)]
     if twice := [one for one in measures if measures.count(one) > 1]:
         raise ValueError(f"{name} gives two measures called {twice[0]!r}: leave one out")
     return found
-
-
-def _read_metric(text: str, engine: Engine) -> Measure | str:
-    """The measure of a text, or the name of the engine's own metric."""
-    own = text.removeprefix(f"{engine.NAME}:")
-    if own != text:
-        if not engine.is_metric(own):
-            raise ValueError(f"{text!r} is none of {engine.TITLE}'s metrics: leave out '{engine.NAME}:'")
-        return own
-    try:
-        return parse(text)
-    except ValueError:
-        if not engine.is_metric(text):
-            raise
-        return text
 
 
 def first_measure(metrics: Any) -> Measure:

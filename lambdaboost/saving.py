@@ -184,7 +184,8 @@ def save(
     path, booster = Path(path), booster_in_use(model)
     fitted = getattr(model, "_fitted", None)
     if booster is not model:  # a ranker
-        objective = getattr(model, "objective_", None) if objective is None else objective
+        if objective is None:
+            objective = getattr(model, "objective_", None)
         if params is None:
             params = changed_params(model)
             params.pop("objective", None)
@@ -239,18 +240,6 @@ def load(path: str | Path) -> SavedModel:
     content, sidecar = path.read_bytes(), sidecar_path(path)
     if not sidecar.exists():
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
-    about = _read_description(sidecar)
-    try:
-        encoder = Encoder.from_dict(about)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
-    if about["model_sha256"] != hashlib.sha256(content).hexdigest():
-        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    return SavedModel(ENGINES[about["engine"]].read(content), about, encoder, str(path))
-
-
-def _read_description(sidecar: Path) -> dict[str, Any]:
-    """The entries of a description, of which those in `ENTRIES` are checked but for the columns and categories."""
     try:
         about = json.loads(sidecar.read_bytes())
         if not isinstance(about, dict):
@@ -275,15 +264,20 @@ def _read_description(sidecar: Path) -> dict[str, Any]:
                 raise ValueError(
                     f"history has {shown} for {quote(data)}, expected lists of numbers by measure"
                 )
-    except (ValueError, RecursionError) as error:
+        encoder = Encoder.from_dict(about)
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
-    return about
+    if about["model_sha256"] != hashlib.sha256(content).hexdigest():
+        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
+    return SavedModel(ENGINES[about["engine"]].read(content), about, encoder, str(path))
 
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:
     """A model file of LightGBM or XGBoost without a description; `columns` say what a table has besides features."""
     content = path.read_bytes()
-    engine = ENGINES["lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"]
+    engine = ENGINES["xgboost"]
+    if content.lstrip().startswith(b"tree"):  # the first line of LightGBM's text
+        engine = ENGINES["lightgbm"]
     try:
         booster = engine.read(content)
     except Exception as error:
@@ -321,11 +315,13 @@ def booster_in_use(model: Any) -> Any:
         booster = model.get_booster()
         try:
             rounds = model.best_iteration + 1
-        except AttributeError:
+        except AttributeError:  # it did not stop early
             return booster
         # XGBoost cannot slice a linear model, and predicts with all its rounds.
-        return booster if model.booster == "gblinear" else booster[:rounds]
-    return model.booster_ if hasattr(model, "booster_") else model
+        if model.booster != "gblinear":
+            booster = booster[:rounds]
+        return booster
+    return getattr(model, "booster_", model)
 
 
 def has_feature_names(booster: Any, engine: Engine) -> bool:

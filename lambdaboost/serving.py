@@ -35,15 +35,6 @@ class Forest(NamedTuple):
     trees: tuple[Split | Leaf, ...]
     categories: dict[str, list[Any]]
 
-    def feature_name(self, split: Split) -> str:
-        """The name of the feature of a split, which is not one of categories."""
-        name = self.feature_names[split.feature]
-        if split.categories:
-            raise ValueError(
-                f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
-            )
-        return name
-
 
 def export(model: Any, path: str | Path, *, format: str) -> None:
     """Write a model for another system; the file is written atomically.
@@ -86,28 +77,27 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
     'f0'
 
     """
-    if format not in (*FORMATS, "lightgbm"):
-        raise ValueError(f"format is {quote(format)}: give one of {listed([*FORMATS, 'lightgbm'])}")
+    if format not in FORMATS:
+        raise ValueError(f"format is {quote(format)}: give one of {listed(list(FORMATS))}")
     path = Path(path)
     check_place("path", path)
-    if format == "lightgbm":
-        content = _write_lightgbm(model)
-    else:
-        try:
-            content = FORMATS[format](read_forest(model))
-        except RecursionError:  # those that read JSON stop at a depth too
-            raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
+    try:
+        content = FORMATS[format](model)
+    except RecursionError:  # those that read JSON stop at a depth too
+        raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
 
 def read_forest(model: Any) -> Forest:
     """The trees of a model of either engine, with the rounds that it predicts with."""
-    saved = model if isinstance(model, SavedModel) else None
     missing = getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
         raise cannot_export(f"missing={missing:g} for missing values", "train with NaN in their place")
-    booster = booster_in_use(saved.booster if saved else model)
+    encoder = getattr(model, "_fitted", None)
+    if isinstance(model, SavedModel):
+        model, encoder = model.booster, model.encoder
+    booster = booster_in_use(model)
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -121,9 +111,7 @@ def read_forest(model: Any) -> Forest:
         )
 
     # Rankers and descriptions know the categories, which engines store incompletely, under their own names of columns.
-    names, encoder = engine.feature_names(booster), getattr(model, "_fitted", None)
-    if saved:
-        encoder = saved.encoder
+    names = engine.feature_names(booster)
     if encoder is None or not encoder.categories:
         categories = engine.categories(booster)
     else:
@@ -135,7 +123,9 @@ def read_forest(model: Any) -> Forest:
 
 def _write_lightgbm(model: Any) -> bytes:
     """LightGBM's own file, with the objective that converters look for where the model was trained with a callable."""
-    booster = booster_in_use(model.booster if isinstance(model, SavedModel) else model)
+    if isinstance(model, SavedModel):
+        model = model.booster
+    booster = booster_in_use(model)
     if not ENGINES["lightgbm"].is_booster(booster):
         raise TypeError(
             f"model is a {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
@@ -148,8 +138,9 @@ def _write_lightgbm(model: Any) -> bytes:
     return re.sub(rb"^\[objective: .*\]$", b"[objective: lambdarank]", content, count=1, flags=re.MULTILINE)
 
 
-def _write_json(forest: Forest) -> bytes:
+def _write_json(model: Any) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
+    forest = read_forest(model)
 
     def dump(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
         number = next(numbers)
@@ -158,10 +149,15 @@ def _write_json(forest: Forest) -> bytes:
         left, right = (dump(child, numbers, depth + 1) for child in (node.left, node.right))
         with np.errstate(over="ignore"):
             above = float(np.nextafter(node.threshold, np.float32(np.inf)))
+        name = forest.feature_names[node.feature]
+        if node.categories:
+            raise ValueError(
+                f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
+            )
         return {
             "nodeid": number,
             "depth": depth,
-            "split": forest.feature_name(node),
+            "split": name,
             # 2^128 is above every float32 number, and infinity as one; JSON has no infinity.
             "split_condition": min(above, 2.0**128),
             "yes": left["nodeid"],
@@ -177,8 +173,9 @@ def _write_json(forest: Forest) -> bytes:
 LESS_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
 
 
-def _write_onnx(forest: Forest) -> bytes:
+def _write_onnx(model: Any) -> bytes:
     """A TreeEnsemble of ai.onnx.ml 5: nodes in the order in which they are first met, one list for all trees."""
+    forest = read_forest(model)
     onnx = package("onnx")
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
     leaves: list[float] = []
@@ -192,17 +189,21 @@ def _write_onnx(forest: Forest) -> bytes:
         splits[at] = (node, *place(node.left), *place(node.right))
         return at, 0
 
-    # A tree begins with a split; of a single leaf both sides are that leaf.
-    roots = [
-        place(tree if isinstance(tree, Split) else Split(0, np.float32(0), (), False, tree, tree))[0]
-        for tree in forest.trees
-    ]
+    roots = []
+    for tree in forest.trees:
+        root = tree
+        if isinstance(tree, Leaf):  # a tree begins with a split; of a single leaf both sides are that leaf
+            root = Split(0, np.float32(0), (), False, tree, tree)
+        roots.append(place(root)[0])
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
     members = [code for node in nodes if node.categories for code in (*node.categories, np.nan)]
 
     def tensor(values: Any, dtype: Any = np.float32) -> Any:
         return onnx.numpy_helper.from_array(np.array(values, dtype))
 
+    optional = {}
+    if members:
+        optional["membership_values"] = tensor(members)
     ensemble = onnx.helper.make_node(
         "TreeEnsemble",
         ["X"],
@@ -220,7 +221,7 @@ def _write_onnx(forest: Forest) -> bytes:
         nodes_falseleafs=right_is_leaf,
         leaf_targetids=[0] * len(leaves),
         leaf_weights=tensor(leaves),
-        **({"membership_values": tensor(members)} if members else {}),
+        **optional,
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     inputs, outputs = (
@@ -229,16 +230,18 @@ def _write_onnx(forest: Forest) -> bytes:
     )
     graph = onnx.helper.make_graph([ensemble], "lambdaboost", inputs, outputs)
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
-    model = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
+    proto = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
     about = {"features": list(forest.feature_names), "categories": forest.categories}
-    onnx.helper.set_model_props(model, {key: json.dumps(value, default=str) for key, value in about.items()})
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
+    onnx.helper.set_model_props(proto, {key: json.dumps(value, default=str) for key, value in about.items()})
+    onnx.checker.check_model(proto)
+    return bytes(proto.SerializeToString())
 
 
-FORMATS: dict[str, Callable[[Forest], bytes]] = {
+# The function of each format, which returns the content of its file.
+FORMATS: dict[str, Callable[[Any], bytes]] = {
     "onnx": _write_onnx,
     "elasticsearch": _write_json,
     "opensearch": _write_json,
     "vespa": _write_json,
+    "lightgbm": _write_lightgbm,
 }

@@ -52,5 +52,6 @@ def boost(
     """
     stock = ENGINES[engine]
     params = with_min_leaf_size(params, stock, objective, stock.rows_in(data) or 0)
-    called = objective.name if isinstance(objective, NativeObjective) else objective
-    return stock.train(called, params, rounds, data, valid, measure, early_stopping, on_round)
+    if isinstance(objective, NativeObjective):  # its engine knows it by name
+        objective = objective.name
+    return stock.train(objective, params, rounds, data, valid, measure, early_stopping, on_round)

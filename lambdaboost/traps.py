@@ -74,13 +74,6 @@ class Case:
         value = self.engine.given(self.params, name)
         return float(self.engine.DEFAULTS[name] if value is None else value)
 
-    @property
-    def has_default_leaf(self) -> bool:
-        """Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default."""
-        name = self.engine.MIN_LEAF_SIZE
-        passed = self.data is not None and self.engine.given(self.params, name) is not None
-        return not passed and self.param_value(name) == self.engine.DEFAULTS[name]
-
 
 def refuse_traps(case: Case) -> None:
     """Raise for the first row that refuses the case."""
@@ -117,9 +110,10 @@ def with_min_leaf_size(
     params: Mapping[str, Any], engine: Engine, objective: Any, documents: int
 ) -> dict[str, Any]:
     """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    name, least = engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
-    chosen = least is None or engine.given(params, name) is not None
-    return {**params} if chosen else {**params, name: least}
+    found, name, least = dict(params), engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
+    if least is not None and engine.given(params, name) is None:
+        found[name] = least
+    return found
 
 
 # LightGBM.
@@ -127,8 +121,10 @@ def with_min_leaf_size(
 
 def _label_gain(case: Case) -> Found:
     table = case.params.get("label_gain")
+    if isinstance(table, str):
+        table = table.split(",")
     if table is not None:
-        yield {"gain": f"({', '.join(map(str, table.split(',') if isinstance(table, str) else table))})"}
+        yield {"gain": f"({', '.join(map(str, table))})"}
 
 
 def _draws_bags_by_query(case: Case) -> bool:
@@ -216,24 +212,39 @@ XGBOOST = (
 
 
 def _only_native(case: Case) -> Found:
+    # The remedy is an argument of the objective in training, where it has that argument.
+    own = type(case.objective).__name__
+    truncated = own if hasattr(case.objective, "metric") else "LambdaRank"
+    scaled = own if hasattr(case.objective, "sigma") else "LambdaRank"
+    pairs = case.params.get("lambdarank_num_pair_per_sample", 32)  # XGBoost's default, of pairs by rank
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
         if value is not None and (agrees is None or case.engine.is_true(value) is not agrees):
-            yield {"name": name, "remedy": remedy.format(value=quote(value).strip("'"))}
+            shown = quote(value).strip("'")
+            # XGBoost draws pairs at random here, of which a truncated measure is no counterpart.
+            if "_pair_" in name and case.params.get("lambdarank_pair_method") == "mean":
+                remedy = "leave it out: every pair counts"
+            yield {
+                "name": name,
+                "remedy": remedy.format(value=shown, truncated=truncated, scaled=scaled, pairs=pairs),
+            }
 
 
 def _unknown(case: Case) -> Found:
     known = case.engine.parameter_names()
-    # XGBoost warns of those that it does not know itself.
-    for name in case.params if case.engine is lightgbm and known else ():
-        if name not in known:
+    # XGBoost warns itself of those that it does not know.
+    for name in case.params:
+        if case.engine is lightgbm and known and name not in known:
             yield {"name": quote(name), "remedy": hint(name, known)}
 
 
 def _small_leaves(case: Case) -> Found:
     name = case.engine.MIN_LEAF_SIZE
     least, now = min_leaf_size(case.objective, case.q.n_documents), case.param_value(name)
-    if least is not None and case.has_trees and case.has_default_leaf and now < least:
+    # Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default.
+    passed = case.data is not None and case.engine.given(case.params, name) is not None
+    is_default = not passed and now == case.engine.DEFAULTS[name]
+    if least is not None and case.has_trees and is_default and now < least:
         yield {"name": name, "least": least, "now": f"{now:g}"}
 
 
@@ -297,9 +308,8 @@ def _unread_positions(case: Case) -> bool:
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
     if not (own or case.q.positions is not None) or case.objective.needs.positions:
         return False
-    return not any(
-        getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training(case.booster)
-    )
+    metrics = case.engine.metrics_in_training(case.booster)
+    return not any(getattr(metric, "reads_positions", False) for metric in metrics)
 
 
 SORTED_VALIDATION = (

@@ -11,7 +11,7 @@ np.int64(1)
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -168,6 +168,16 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         params = with_min_leaf_size(self.get_xgb_params(), engine, objective, training.queries.n_documents)
         names = [metric for metric in metrics if isinstance(metric, str)]
         called = objective.name if isinstance(objective, NativeObjective) else objective
+        # One `custom_metric` of all measures, and of callables ``(y_true, y_score)`` of one query.
+        evaluated = [
+            metric if isinstance(metric, Measure) else xgb.sklearn.ltr_metric_decorator(metric, self.n_jobs)
+            for metric in metrics
+            if callable(metric)
+        ]
+
+        def evaluate(scores: Any, data: Any) -> list[tuple[str, float]]:
+            return [metric(scores, data) for metric in evaluated]
+
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
                 engine.settings(called, params, names, continues=first_model is not None),
@@ -175,7 +185,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 self.get_num_boosting_rounds(),
                 evals=evals,
                 obj=called if callable(called) else None,
-                custom_metric=_metric([metric for metric in metrics if callable(metric)], self.n_jobs),
+                custom_metric=evaluate if evaluated else None,
                 evals_result=history,
                 verbose_eval=verbose,
                 xgb_model=first_model,
@@ -226,19 +236,3 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(self._features(X), iteration_range)
-
-
-def _metric(
-    metrics: Sequence[Any], n_jobs: int | None
-) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
-    """All measures, and callables ``(y_true, y_score)`` of one query, as one ``custom_metric``."""
-    from xgboost.sklearn import ltr_metric_decorator
-
-    called = [
-        metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs) for metric in metrics
-    ]
-
-    def evaluate(scores: Any, data: Any) -> list[tuple[str, float]]:
-        return [metric(scores, data) for metric in called]
-
-    return evaluate if called else None

@@ -286,6 +286,13 @@ def test_only_data_sets_take_sources():
             attach(wrong, clicks=CLICKS)
 
 
+def test_folds_are_of_queries():
+    with pytest.raises(
+        TypeError, match=r"queries is a DataFrame, expected Queries, such as Queries\(y, ids=…\)"
+    ):
+        query_folds(pd.DataFrame(X))
+
+
 GAPS = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 
-from lambdaboost import LambdaRank, explain
+from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
 from lambdaboost.lightgbm import LambdaRanker as LightGBMRanker
 from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
 
@@ -60,6 +60,19 @@ def test_a_ranker_explains_by_names_up_to_its_best_round(Ranker):
     assert len(axes.patches) == 4 and "<svg" in why._repr_html_()
 
 
+@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
+def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
+    engine = Ranker.__module__.rpartition(".")[2]
+    ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[engine]).fit(FRAME, Y)
+    path = tmp_path / "model"
+    save(ranker, path)
+    turned = FRAME[FRAME.columns[::-1]].astype({"kind": str})
+    wanted, found = explain(ranker, FRAME, above=3, below=11), explain(load(path), turned, above=3, below=11)
+    pd.testing.assert_frame_equal(found.frame, wanted.frame, check_dtype=False)
+    save(ranker.booster_ if engine == "lightgbm" else ranker.get_booster(), path, objective=LambdaRank())
+    assert explain(load(path), FRAME, above=3, below=11).difference == wanted.difference
+
+
 def test_what_is_wrong_is_said():
     booster = lightgbm_booster()
     with pytest.raises(TypeError, match="model is a list, expected a fitted LambdaRanker"):
@@ -68,3 +81,5 @@ def test_what_is_wrong_is_said():
         explain(booster, X, above=60, below=1)
     with pytest.raises((TypeError, ValueError), match="below"):
         explain(booster, X, above=0, below=-1)
+    with pytest.raises(TypeError, match=r"scores is a Booster: give what it predicts, model.predict\(X\)"):
+        NDCG()(booster, Queries(Y, sizes=SIZES))

@@ -7,7 +7,7 @@ from odd import SHARES
 
 from lambdaboost import NDCG, ClickTier, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives.kernels import tree as _tree
-from lambdaboost.objectives.swaps.registry import pair_weights
+from lambdaboost.objectives.swaps.registry import make_swap
 
 
 def check(objective, scores, monkeypatch, tree, relevance, **labels):
@@ -82,7 +82,7 @@ def test_clicks(zeros, tree, monkeypatch):
     clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
     q = check(objective, rng.normal(size=700), monkeypatch, tree, np.zeros(700), clicks=clicks)
     levels = objective.rule.levels(q)
-    assert _tree.is_tree_faster(q, levels, pair_weights(objective.metric, q)).all() == tree
+    assert _tree.is_tree_faster(q, levels, make_swap(objective.metric, q)).all() == tree
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import xgboost as xgb
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
 from lambdaboost import NDCG, LambdaRank, Queries, export, graded, load, merge, save
+from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
 N, SIZES = 600, np.full(30, 20)
@@ -114,6 +115,14 @@ def test_own_objective_on_xgboost():
 def graded_alone():
     """An objective of the grades alone."""
     return LambdaRank(NDCG(3))
+
+
+def test_a_merged_booster_of_lightgbm_knows_which_columns_are_categories():
+    """`export` and `save` read this from the model's text, as from that of its members."""
+    one = on_lightgbm()
+    merged = merge([one, on_lightgbm(LambdaRank())], WEIGHTS)
+    merged = lgb.Booster(model_str=merged.model_to_string())
+    assert categories(merged) == categories(one) == {"kind": VALUES, "brand": MANY}
 
 
 @EACH
@@ -366,6 +375,15 @@ def test_wrong_arguments(engine, wrong):
     models, weights = make(FIRSTS[engine][0])
     with pytest.raises(error, match=message):
         merge(models, weights)
+
+
+def test_a_weight_beyond_float32():
+    """XGBoost's scores of the merged model would be NaN; LightGBM's are float64."""
+    with pytest.raises(
+        ValueError, match=r"weights\[1\] is 1e\+300, times which scores of models\[1\] are beyond"
+    ):
+        merge([on_xgboost(), on_xgboost()], [1, 1e300])
+    assert np.isfinite(merge([on_lightgbm(), on_lightgbm()], [1, 1e300]).predict(FRAME)).all()
 
 
 def test_a_feature_that_is_constant_in_the_first():

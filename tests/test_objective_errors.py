@@ -32,6 +32,7 @@ from lambdaboost import (
     YetiLoss,
     graded,
 )
+from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.objectives import parse
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
@@ -158,6 +159,20 @@ def test_what_an_engine_cannot_train(train):
         train(LambdaRank())
     with pytest.raises(ValueError, match="reads the label source 'clicks'"):
         train(graded(), group=SIZES)
+
+
+def test_the_class_in_place_of_an_objective():
+    """An engine calls it with scores and data, which are no arguments of an objective."""
+    X, y = np.arange(120.0).reshape(-1, 1), np.arange(120) % 3
+    for call in (
+        lambda: lgb.train({"objective": YetiLoss, "verbose": -1}, lgb.Dataset(X, y, group=[60, 60]), 1),
+        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[60, 60]), 1, obj=YetiLoss),
+        lambda: LambdaRanker(objective=YetiLoss).fit(X, y, group=[60, 60]),
+    ):
+        with pytest.raises(
+            TypeError, match=r"objective is the class YetiLoss: give .*, such as YetiLoss\(\)"
+        ):
+            call()
 
 
 def test_a_stock_ranker_without_groups():

@@ -16,6 +16,7 @@ from rules import COMBINED, RULES, Whole, named, reads_the_round
 from lambdaboost import (
     MRR,
     NDCG,
+    Blend,
     GradientStep,
     LambdaRank,
     Queries,
@@ -400,6 +401,53 @@ def test_documents_without_a_label_do_not_change_a_gradient_step():
     with_others, _ = step.gradient(np.zeros(100), Queries([0, 1] + [np.nan] * 98, sizes=[100]))
     np.testing.assert_allclose(with_others[:2], grad)
     assert not with_others[2:].any()
+
+
+def test_scores_that_lambdas_writes_to_are_a_copy():
+    """Neither the caller's scores nor those of the next part change."""
+
+    class Writing(LambdaRank, registered=False):
+        def lambdas(self, scores, q, iteration):
+            scores[:] = 0
+            return np.zeros(scores.size), np.zeros(scores.size)
+
+    scores, q = np.array([0.7, -0.4]), Queries([0, 1], sizes=[2])
+    alone = RankNet().gradient(scores, q)
+    blended = Blend(Writing(), RankNet(), 0.5).gradient(scores, q)
+    np.testing.assert_allclose(np.multiply(blended, 2), alone, rtol=1e-6)
+    np.testing.assert_array_equal(scores, [0.7, -0.4])
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "message"),
+    [
+        (None, TypeError, "it returned NoneType"),
+        (np.ones(2), TypeError, "it returned ndarray"),
+        ((np.ones(2),), ValueError, "it returned 1 values"),
+        ((np.ones(3), np.ones(2)), ValueError, r"its λ has shape \(3,\)"),
+        ((np.ones(2), np.ones((2, 1))), ValueError, r"its μ has shape \(2, 1\)"),
+        ((np.ones(2), 1.0), ValueError, r"its μ has shape \(\)"),
+        ((np.ones(2), np.array(["a", "b"])), TypeError, "its μ is of type <U1"),
+    ],
+    ids=repr,
+)
+def test_what_lambdas_of_the_users_own_returns_is_checked(returned, error, message):
+    class Wrong(LambdaRank, registered=False):
+        def lambdas(self, scores, q, iteration):
+            return returned
+
+    for objective in (Wrong(), GradientStep(Wrong()), Blend(RankNet(), Wrong(), 0.5)):
+        with pytest.raises(error, match=message):
+            objective.gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+
+
+def test_lists_that_lambdas_returns_are_arrays():
+    class Lists(LambdaRank, registered=False):
+        def lambdas(self, scores, q, iteration):
+            return [1, -1], [1, 1]
+
+    grad, hess = Lists().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    np.testing.assert_array_equal((grad, hess), [[-1, 1], [1, 1]])
 
 
 def test_an_array_that_lambdas_keeps_is_not_changed():

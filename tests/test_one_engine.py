@@ -15,6 +15,8 @@ import lambdaboost
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
+from lambdaboost.engines import ENGINES
+from lambdaboost.training import boost, make_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +54,8 @@ def hide(monkeypatch, name):
 
 def train(engine):
     """A booster, and its scores."""
-    module = importlib.import_module(f"lambdaboost.{engine}")
-    booster = module.boost(OBJECTIVE, PARAMS[engine], 6, module.dataset(LOG))
-    return booster, module.scores(booster, X)
+    booster = boost(engine, OBJECTIVE, PARAMS[engine], 6, make_dataset(engine, LOG))
+    return booster, ENGINES[engine].scores(booster, X)
 
 
 def test_the_other_one_is_a_line(engine):
@@ -104,11 +105,11 @@ def test_saved_models(engine, tmp_path):
 def test_the_command_line(engine, tmp_path, capsys):
     rows, model, missing = tmp_path / "rows.txt", tmp_path / "model", OTHER[engine]
     write_letor(rows, LOG)
-    small = {"lightgbm": "min_data_in_leaf=5", "xgboost": "min_child_weight=0"}[engine]
+    small = {"lightgbm": "min_data_in_leaf=5", "xgboost": "min_child_weight=0"}
     training = ["train", rows, "--valid", rows, "--out", model, "--rounds", 5, "--early-stopping", 3]
-    training += ["--overwrite", "--param", small, "--engine"]
+    training += ["--overwrite", "--param"]
     for words in (
-        [*training, engine],
+        [*training, small[engine], "--engine", engine],
         ["predict", model, rows, "--out", tmp_path / "scores"],
         ["evaluate", rows, "--model", model],
         ["demo", "--queries", 12, "--rounds", 2, "--engine", engine, "--report", tmp_path / "demo.html"],
@@ -116,7 +117,10 @@ def test_the_command_line(engine, tmp_path, capsys):
         assert run([str(word) for word in words]) == 0, words
     assert json.loads((tmp_path / "model.json").read_text())["engine"] == engine
     capsys.readouterr()
-    for words in ([*training, missing], ["demo", "--engine", missing, "--report", tmp_path / "none.html"]):
+    for words in (
+        [*training, small[missing], "--engine", missing],
+        ["demo", "--engine", missing, "--report", tmp_path / "none.html"],
+    ):
         assert run([str(word) for word in words]) == 1
         printed = capsys.readouterr()
         assert printed.out == "" and "is not installed: pip install" in printed.err

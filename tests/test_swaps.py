@@ -23,7 +23,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights, swap_of
+from lambdaboost.objectives.swaps.registry import SWAPS, make_swap, swap_of
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -82,7 +82,7 @@ def test_each_number_of_levels(metric, levels):
 @pytest.mark.parametrize("missing", [0.0, 0.1], ids=["all labels", "missing labels"])
 @pytest.mark.parametrize("metric", [*EACH, MAP(k=300), ERR(k=9)], ids=repr)
 def test_the_tree_sums_what_all_pairs_sum(metric, missing, monkeypatch):
-    """On lists that it takes, all measures except MRR go by the tree."""
+    """On lists that it takes, all measures except MRR and PairAccuracy go by the tree."""
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_501), rng.choice(5, p=SHARES, size=1_501) * 1.0
     relevance[rng.random(1_501) < missing] = np.nan
@@ -92,7 +92,7 @@ def test_the_tree_sums_what_all_pairs_sum(metric, missing, monkeypatch):
         q = Queries(relevance, sizes=[1_501], clicks=relevance / 4)
         results.append(LambdaRank(metric).gradient(scores, q)[0])
     by_tree, by_pairs = results
-    assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR)
+    assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR | PairAccuracy)
     np.testing.assert_allclose(by_tree, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
 
 
@@ -126,7 +126,7 @@ def test_the_grades_of_near_linear_time(metric):
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), pair_weights(metric, q))
+        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), make_swap(metric, q))
         assert worth.tolist() == [grades <= most]
 
 
@@ -158,8 +158,8 @@ def test_the_swap_of_a_subclass_goes_first():
         pass
 
     def halved(metric, q):
-        weights = pair_weights(NDCG(metric.k), q)
-        return weights._replace(discounts=weights.discounts / 2)
+        swap = make_swap(NDCG(metric.k), q)
+        return swap._replace(discounts=swap.discounts / 2)
 
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]

@@ -146,6 +146,14 @@ def test_chain():
     [
         ({"first": np.ones(9)}, ValueError, "first"),
         ({"second": np.full(300, 2.0)}, ValueError, "second: all scores are equal"),
+        (
+            {"second": np.full(300, 0.1)},
+            ValueError,
+            "second: all scores are equal",
+        ),  # with a deviation of 1e-17
+        ({"first": np.r_[1e200, -np.ones(299)]}, ValueError, "first: the standard deviation of the scores"),
+        ({"first": np.r_[1e-200, np.zeros(299)]}, ValueError, "first: the standard deviation of the scores"),
+        ({"measures": None}, TypeError, "measures is None: give two"),
         ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, "second: a score is -inf"),
         ({"first": np.r_[np.nan, np.ones(299)]}, ValueError, "first"),
         ({"q": [0, 1]}, TypeError, "q is a list"),

@@ -23,6 +23,7 @@ from lambdaboost import (
     GradientStep,
     LambdaRank,
     RankNet,
+    YetiLoss,
     attach,
     graded,
     query_folds,
@@ -296,6 +297,19 @@ def test_parameters_of_the_native_objective(train, name, remedy):
     assert caught(lambda: train({name: value}, objective=native)) == []
     if isinstance(value, bool):
         assert caught(lambda: train({name: not value})) == []
+
+
+def test_remedies_for_native_parameters_name_the_objective_in_training():
+    """With YetiLoss the argument is that of YetiLoss, once; pairs drawn at random have no truncation to replace."""
+    (said,) = caught(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=YetiLoss()))
+    assert said.endswith("give YetiLoss(NDCG(k=20))")
+    (said,) = caught(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=RankNet()))
+    assert said.endswith("give LambdaRank(NDCG(k=20))")
+    pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 10}
+    seen = caught(lambda: xgboost(pairs, objective=YetiLoss()))
+    assert [said.rpartition("give ")[2] for said in seen] == ["YetiLoss(NDCG(k=10))"] * 2
+    seen = caught(lambda: xgboost({**pairs, "lambdarank_pair_method": "mean"}, objective=YetiLoss()))
+    assert len(seen) == 2 and all(said.endswith("leave it out: every pair counts") for said in seen)
 
 
 def test_a_parameter_that_is_none_of_lightgbm_4_is_said_once():

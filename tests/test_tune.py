@@ -256,6 +256,12 @@ def test_validation_queries_are_measured_with_their_weights():
         tune(X, y, valid=(Xv, yv), sample_weight=np.ones(len(X)), **given)
 
 
+def test_a_table_without_grades():
+    X, _ = frame_of(TRAIN)
+    with pytest.raises(ValueError, match="y is None: give the grades of X"):
+        tune(X, query="session", sources=["ctr"], **TINY)
+
+
 @pytest.mark.parametrize("tolerance", [0.5, 1e-9])
 def test_a_tolerance_merges_the_models_of_each_label(tolerance):
     """Entry 15: the second measure is raised only as far as that is proven."""

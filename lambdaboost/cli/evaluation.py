@@ -172,7 +172,9 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     for measure in measures:
         values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
         if n := int(np.isnan(values).sum()):
-            how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
+            how = f"counted as {measure.empty:g}"
+            if np.isnan(measure.empty):
+                how = "left out"
             undefined.setdefault(f"undefined on {n} of them, {how}", []).append(repr(measure))
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     return text + "".join(f"; {', '.join(names)} {said}" for said, names in undefined.items())

@@ -57,7 +57,9 @@ def read_param(text: str) -> tuple[str, Any]:
         found = json.loads(value, parse_constant=str)
     except ValueError:
         found = {"True": True, "False": False}.get(value, value)
-    return key, value if found in (inf, -inf) else found
+    if found in (inf, -inf):  # a number such as 1e999, which a float cannot hold
+        return key, value
+    return key, found
 
 
 def read_named(text: str) -> tuple[str, Path]:

@@ -22,8 +22,12 @@ def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: lis
         for file in files:
             check_place(option, file)
             for role, others in (("reads", read), ("writes too", written)):
-                if any(_is_same(file, other) for other in others):
-                    raise ValueError(f"{option} {file} is a file that this command {role}: give another name")
+                for other in others:
+                    is_linked = file.exists() and other.exists() and file.samefile(other)
+                    if is_linked or file.resolve() == other.resolve():
+                        raise ValueError(
+                            f"{option} {file} is a file that this command {role}: give another name"
+                        )
             if os.path.lexists(file) and not overwrite:
                 raise ValueError(f"{option} {file} exists: give another name, or --overwrite to replace it")
         written += files
@@ -39,7 +43,3 @@ def check_suffix(out: Path, engine: str) -> None:
 def engine_of_suffix(path: Path) -> str | None:
     """The engine in whose format the suffix of a model file says it is; None for any other suffix."""
     return next((name for name, one in ENGINES.items() if path.suffix.lower() in one.SUFFIXES), None)
-
-
-def _is_same(a: Path, b: Path) -> bool:
-    return a.resolve() == b.resolve() or (a.exists() and b.exists() and a.samefile(b))

@@ -45,8 +45,9 @@ def predict(
 
     Example: lambdaboost predict model.txt test.csv --ids --document prop_id --out submission.csv
     """
-    to_file = out is not None and out != Path("-")
-    if out is not None and to_file:
+    if out == Path("-"):
+        out = None
+    if out is not None:
         check_outputs(overwrite, [model, file], out=[out])
     options = opt.columns_of(query, label, document=document, drop=drop)
     loaded = read_model(model, options, unseen)
@@ -57,7 +58,7 @@ def predict(
     text = "".join(f"{score}\n" for score in scores)
     if ids:
         text = submission(columns, table, scores)
-    if out is not None and to_file:
+    if out is not None:
         with replacing(out) as written:
             written.write(text.encode())
     else:

@@ -63,9 +63,10 @@ def report(
         if seed is not None:
             facts["Order of ties"] = f"random, seed {seed}"
         for name, path in systems:
-            about = models[name].about if name in models else {}
-            shown = {key: of for key, of in about.items() if key not in HIDDEN and of not in (None, {})}
-            facts[name] = {"file": path.name, **shown}
+            facts[name] = {"file": path.name}
+            if name in models:
+                about = models[name].about.items()
+                facts[name] |= {key: of for key, of in about if key not in HIDDEN and of not in (None, {})}
         write_report(
             out,
             found,

@@ -39,17 +39,23 @@ def run(args: Sequence[str]) -> int:
         note(f"error: {message}")
     if code == STOPPED:
         note("lambdaboost: stopped, nothing written")
-    return code if isinstance(code, int) else OK
+    return code or OK  # a command that succeeds returns None
 
 
 def describe_error(error: Exception) -> tuple[int, str]:
     """The exit code of an error, and its message in a line."""
     if isinstance(error, UsageError):
-        path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
+        path = "lambdaboost"
+        if error.ctx:  # type: ignore[attr-defined]
+            path = error.ctx.command_path  # type: ignore[attr-defined]
         text = error.format_message().rstrip(".")  # type: ignore[attr-defined]
-        return BAD_USAGE, f"{text}{'' if text.endswith('?') else '.'} See {path} --help."
+        if not text.endswith("?"):
+            text += "."
+        return BAD_USAGE, f"{text} See {path} --help."
+    if isinstance(error, OSError) and error.filename is not None:
+        return BAD_INPUT, f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError):
-        return BAD_INPUT, str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
+        return BAD_INPUT, str(error)
     if (text := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
         return BAD_INPUT, f"{text}; correct --param or the data"
     if isinstance(error, MemoryError):

@@ -130,8 +130,7 @@ def train(
                 progress += f", {figure:.4f}"
             status.update(progress)
 
-        on_valid = watched if watching is not None else None
-        booster = boost(engine, objective, params, rounds, data, watching, on_valid, early_stopping, on_round)
+        booster = boost(engine, objective, params, rounds, data, watching, watched, early_stopping, on_round)
     seconds, kept = time.perf_counter() - start, stock.n_rounds(booster)
 
     means = {

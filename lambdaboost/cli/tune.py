@@ -79,7 +79,10 @@ def tune(
         workers=workers, seed=seed,
     )  # fmt: skip
     tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
-    print(sidecar_path(out).read_text(encoding="utf-8") if as_json else tuned)
+    if as_json:
+        print(sidecar_path(out).read_text(encoding="utf-8"))
+    else:
+        print(tuned)
     note(f"{out} is {tuned.choice['candidate']}, {counted(tuned.rounds, 'round')}")
     if tuned.is_stopped:
         raise InterruptedAfterWrite

@@ -234,6 +234,8 @@ def check_source(value: Any) -> str:
 
 def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
+    if hasattr(given, "predict"):
+        raise TypeError(f"scores is a {type(given).__name__}: give what it predicts, model.predict(X)")
     try:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -297,6 +297,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     if not isinstance(q, Queries):
         raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+    if not isinstance(measures, Iterable | Measure):
+        raise TypeError(f"measures is {measures!r}: give two, the one to keep and the one to raise")
     given = [measures] if isinstance(measures, Measure | str) else list(measures)
     if len(given) != 2:
         raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
@@ -307,9 +309,14 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
             values = check_scores(scores, q)
             if np.isneginf(values).any():
                 raise ValueError("a score is -inf: give finite scores, which can be added")
-            spread = float(values.std())
-            if spread == 0:
+            if values.min() == values.max():  # of which the deviation may be a rounding error
                 raise ValueError("all scores are equal: give those of a model that ranks")
+            with np.errstate(over="ignore"):
+                spread = float(values.std())
+            if spread == 0 or not math.isfinite(spread):
+                raise ValueError(
+                    "the standard deviation of the scores is beyond float64: multiply them by a constant"
+                )
             arrays.append(values)
             spreads.append(spread)
 

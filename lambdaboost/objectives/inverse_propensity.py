@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, refuse_labels, shorten_repr
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.pair_weight import Factors, Unfactored
 from lambdaboost.objectives.objective import Needs, Objective, check_objective, rule_of
 
 
@@ -93,8 +93,8 @@ class InversePropensities(Value):
     propensities: Propensities
     clip: float | None
 
-    def of(self, q: Queries) -> Factors | Unfactored:
-        """The factors of some queries."""
+    def of(self, q: Queries) -> NDArray[np.float32]:
+        """The factor of each document of some queries; of no length where all are 1."""
         clicked = q.source(self.source) > 0
         remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
         refuse_labels(self.source, q.labels[self.source], clicked & (q.required_position() == 0), remedy)
@@ -104,7 +104,7 @@ class InversePropensities(Value):
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)
         if (weight == 1).all():
-            return Unfactored()
+            return np.empty(0, np.float32)
         factor = np.ones(q.n_documents, dtype=np.float32)
         factor[rows] = weight
-        return Factors(factor)
+        return factor

@@ -89,7 +89,7 @@ class LambdaLoss(Objective):
         rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
         of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.distance_weight)
         swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
-        return PreparedPairs(rule, q, rule.read(q).weights._replace(swap=swap, cutoff=q.n_documents))
+        return PreparedPairs(rule, q, swap)
 
     def _prepare_loss_1(self, q: Queries) -> Lambdas:
         offsets, sigma = q.offsets, float(self.sigma)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._checks import shorten_repr
@@ -62,6 +63,14 @@ class Objective(Value, registered=False):
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Raise where an engine that was given the class, in place of an objective, calls it with scores and data."""
+        if len(given) == 2 and isinstance(given[0], np.ndarray) and hasattr(given[1], "get_label"):
+            raise TypeError(
+                f"objective is the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
+            )
+        return super().__new__(cls)
 
     @property
     def parts(self) -> tuple[Objective, ...]:
@@ -124,9 +133,15 @@ class Objective(Value, registered=False):
 
     def prepare(self, q: Queries) -> Lambdas:
         """The function of a `Round` that gives its λ and μ on these queries; combinations ask it of their parts."""
-        if type(self).lambdas is not Objective.lambdas:
-            return lambda now: self.lambdas(now.scores, q, now.iteration)
-        return self._prepare(q)
+        if type(self).lambdas is Objective.lambdas:
+            return self._prepare(q)
+
+        def lambdas(now: Round) -> LambdaMu:
+            # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
+            returned = self.lambdas(now.scores.copy(), q, now.iteration)
+            return _check_lambdas(self, returned, q.n_documents)
+
+        return lambdas
 
     def _prepare(self, q: Queries) -> Lambdas:
         """The same where `lambdas` is not overridden: what lambdaboost's own objectives define."""
@@ -136,7 +151,10 @@ class Objective(Value, registered=False):
         return PreparedPairs(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own."""
+        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own.
+
+        The scores are a copy. Each of the two arrays has a number for every document.
+        """
         return self._prepare(q)(Round(scores, float(scores.max() - scores.min()), iteration))
 
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
@@ -198,8 +216,30 @@ def rule_of(objective: Objective) -> PairRule | None:
     return objective.rule if type(objective).lambdas is Objective.lambdas else None
 
 
+def _check_lambdas(objective: Objective, returned: Any, n_documents: int) -> LambdaMu:
+    """λ and μ as arrays; raises where an objective of the user's own returned anything but two numbers a document."""
+    wanted = (
+        f"lambdas of {objective!r} has to return λ and μ, two arrays of numbers of shape ({n_documents},)"
+    )
+    if not isinstance(returned, tuple | list) and np.ndim(returned) != 2:
+        raise TypeError(f"{wanted}: it returned {type(returned).__name__}")
+    if len(returned) != 2:
+        raise ValueError(f"{wanted}: it returned {len(returned)} values")
+    lam, mu = np.asarray(returned[0]), np.asarray(returned[1])
+    for name, values in (("λ", lam), ("μ", mu)):
+        if values.shape != (n_documents,):
+            raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
+        if values.dtype.kind not in "buif":
+            raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
+    return lam, mu
+
+
 def check_objective(name: str, value: object) -> None:
     """Raise TypeError where `value` is not an objective."""
+    if isinstance(value, type) and issubclass(value, Objective):
+        raise TypeError(
+            f"{name} is the class {value.__name__}: give an object of it, such as {value.__name__}()"
+        )
     if not isinstance(value, Objective):
         raise TypeError(
             f"{name} is {shorten_repr(value)}, expected an objective with a gradient such as LambdaRank() of "

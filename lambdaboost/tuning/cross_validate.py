@@ -323,6 +323,10 @@ def named(columns: Columns) -> dict[str, Any]:
 def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
+        if y is None and isinstance(columns, Columns) and columns.label is None:
+            raise ValueError(
+                f"y is None: give the grades of {name}, one for each row; only a Collection has its own"
+            )
         data: Collection = columns.read(X, y, name=name, **arrays)
         return data
     if has := [key for key, value in {"y": y, **arrays}.items() if value is not None]:

@@ -4,8 +4,8 @@ A rule over pairs (`pair_rule`) sums, over all pairs of a better document i and 
 
     λ_i += w f,  λ_j −= w f,  μ_i += w c,  μ_j += w c,      ρ = 1/(1 + e^{σ(s_i − s_j) + center}),
 
-with a weight w = |ΔZ|, which a *swap* gives by the gains and the ranks of both (`pair_weight`), times a factor of
-i if the rule has any, and a force f and curvature c that ρ decides (`sigmoid`).
+with a weight w = |ΔZ|, which a *swap* gives by the gains and the ranks of both (`swaps.swap`), times a factor
+of i if the rule has any, and a force f and curvature c that ρ decides (`sigmoid`).
 
 Documents of one label are a *level* (`levels`), known before any score. The documents of a query are grouped by level,
 so that what a document should be above is one contiguous run, and no loop looks at a label:

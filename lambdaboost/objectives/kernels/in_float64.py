@@ -11,24 +11,15 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._jit import kernel, over_queries
-from lambdaboost.objectives.kernels.pair_weight import (
-    Document,
-    Ranked,
-    counts_pairs,
-    factor_of,
-    gain_delta,
-    rank_delta,
-    rank_terms,
-    times,
-)
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, logistic, pair_lambdas
 from lambdaboost.objectives.kernels.tiles import PairFormula
+from lambdaboost.objectives.swaps.swap import Document, counts_pairs, gain_delta, rank_delta, rank_terms
 
 
 @kernel
 def sum_in_float64(first, last, lists, formula, out):
     """Write λ and μ of queries first:last that are wanted to `out` (2, n_documents)."""
-    levels, weights, (sigma, center, _) = lists.levels, lists.weights, formula.sigmoid
+    levels, (sigma, center, _) = lists.levels, formula.sigmoid
     longest = most_levels = 0
     for q in range(first, last):
         longest = max(longest, levels.offsets[q + 1] - levels.offsets[q])
@@ -44,11 +35,11 @@ def sum_in_float64(first, last, lists, formula, out):
         n, own_levels = b - a, slice(levels.first[q], levels.first[q + 1])
         by_rank, of_document = lists.by_rank[a:b], levels.of_document[a:b]
         reach, gain_of_level = levels.reach[own_levels], lists.gain[own_levels]
-        ranked = Ranked(a, by_rank, weights.gains[a:b], weights.discounts, weights.cutoff)
-        cutoff = rank_terms(formula.swap, ranked, discount[:n], second[:n])
+        cutoff = rank_terms(formula.swap, a, by_rank, discount[:n], second[:n])
         for r in range(n):
             i = by_rank[r]
-            s[r], level[r], factor[r] = lists.scores[a + i], of_document[i], factor_of(formula.factors, a + i)
+            s[r], level[r] = lists.scores[a + i], of_document[i]
+            factor[r] = lists.factor[a + i] if lists.factor.size else 1.0
             gain[r] = gain_of_level[level[r]] if level[r] >= 0 else 0.0
             lam[r] = mu[r] = 0
         if counts_pairs(formula.swap):
@@ -71,7 +62,7 @@ def sum_in_float64(first, last, lists, formula, out):
                 j = Document(0.0, gain[worse], 0.0, discount[worse], second[worse], 1.0)
                 w = turned[p] * second[r] if counts_pairs(formula.swap) else rank_delta(formula.swap, i, j)
                 w *= gain_delta(formula.swap, i, j)
-                f, c = pair_lambdas(formula.force, times(formula.factors, w, i.factor) * rho, rho, rest)
+                f, c = pair_lambdas(formula.force, w * i.factor * rho, rho, rest)
                 lam[better] += f
                 lam[worse] -= f
                 mu[better] += c

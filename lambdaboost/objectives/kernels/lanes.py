@@ -25,19 +25,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import by_type, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
-from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.pair_weight import (
-    Document,
-    PairWeights,
-    Ranked,
-    by_document,
-    factor_of,
-    gain_delta,
-    has_second,
-    is_factored,
-    rank_terms,
-    split_gain,
-)
+from lambdaboost.objectives.kernels.levels import LONGEST_IN_LANES, Levels
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, exp_minus
 from lambdaboost.objectives.kernels.tiles import (
     DISCOUNT,
@@ -51,10 +39,17 @@ from lambdaboost.objectives.kernels.tiles import (
     PairFormula,
     pair,
 )
+from lambdaboost.objectives.swaps.swap import (
+    Document,
+    by_document,
+    gain_delta,
+    has_second,
+    rank_terms,
+    split_gain,
+)
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
-LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
 LEVEL_ROW, REACH_ROW = np.int64(8), np.int64(9)
@@ -178,17 +173,15 @@ def _to_slots(batch, levels, work, slots):
 
 
 @inlined
-def _factors_to_slots(factors, batch, offsets, slots):
-    for lane in range(LANES if is_factored(factors) else 0):
+def _factors_to_slots(factor, batch, offsets, slots):
+    for lane in range(LANES):
         q = batch.query[lane]
         for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
-            document = offsets[q] + batch.position[i, lane]
-            slots[i * SLOT + LANES * FACTOR + lane] = factor_of(factors, document)
+            slots[i * SLOT + LANES * FACTOR + lane] = factor[offsets[q] + batch.position[i, lane]]
 
 
-def _same_terms_to_slots(swap, weights, batch, offsets, work, slots):
-    ranked = Ranked(0, work.by_rank[:0], weights.gains[:0], weights.discounts, weights.cutoff)
-    rank_terms(swap, ranked, work.discount, work.second)
+def _same_terms_to_slots(swap, batch, offsets, work, slots):
+    rank_terms(swap, 0, work.by_rank[:0], work.discount, work.second)
     for i in range(batch.position.shape[0]):
         row, position = slots[i * SLOT : (i + 1) * SLOT], batch.position[i]
         for lane in range(LANES):
@@ -198,7 +191,7 @@ def _same_terms_to_slots(swap, weights, batch, offsets, work, slots):
                 row[LANES * SECOND + lane] = work.second[rank]
 
 
-def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
+def _own_terms_to_slots(swap, batch, offsets, work, slots):
     for lane in range(LANES):
         q = batch.query[lane]
         if q < 0:
@@ -206,15 +199,14 @@ def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
         a, b = offsets[q], offsets[q + 1]
         for p in range(b - a):
             work.by_rank[work.rank[p * LANES + lane]] = p
-        ranked = Ranked(a, work.by_rank[: b - a], weights.gains[a:b], weights.discounts, weights.cutoff)
-        rank_terms(swap, ranked, work.discount, work.second)
+        rank_terms(swap, a, work.by_rank[: b - a], work.discount, work.second)
         for i in range(b - a):
             r = work.rank[np.int32(batch.position[i, lane]) * LANES + lane]
             slots[i * SLOT + LANES * DISCOUNT + lane] = work.discount[r]
             slots[i * SLOT + LANES * SECOND + lane] = work.second[r]
 
 
-def _document_terms_to_slots(swap, weights, batch, offsets, work, slots):
+def _document_terms_to_slots(swap, batch, offsets, work, slots):
     for lane in range(LANES):
         q = batch.query[lane]
         if q >= 0:
@@ -297,9 +289,11 @@ def _write(force, batch, offsets, rank, slots, results):
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same memory."""
-    batches, levels, scores, ranked_by, offsets, weights = lists
+    batches, levels, scores, ranked_by, offsets, factor = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
+    for slot in range(LONGEST_IN_LANES):
+        slots[slot * SLOT + LANES * FACTOR : slot * SLOT + LANES * (FACTOR + 1)] = 1
     for b in range(first, last):
         rows = slice(batches.first[b], batches.first[b + 1])
         batch = Batches(
@@ -315,8 +309,9 @@ def sum_by_lanes(first, last, lists, formula, work, results):
             count_ranks(n, work.s, work.rank)
         _exponentials(formula.sigmoid, n, work)
         _to_slots(batch, levels, work, slots)
-        terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
-        _factors_to_slots(formula.factors, batch, offsets, slots)
+        terms_to_slots(formula.swap, batch, offsets, work, slots)
+        if factor.size:
+            _factors_to_slots(factor, batch, offsets, slots)
         _sum_lane_pairs(formula, n, slots)
         _write(formula.force, batch, offsets, work.rank, slots, results)
 
@@ -327,7 +322,7 @@ def lambdas_by_lanes(
     batches: Batches,
     levels: Levels,
     gain: NDArray[np.float64],
-    weights: PairWeights,
+    factor: NDArray[np.float32],
     formula: PairFormula,
     results: Results,
 ) -> None:
@@ -336,7 +331,7 @@ def lambdas_by_lanes(
     Ranks are those by `ranked_by`, or where it has no length by the scores.
     """
     gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
-    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, weights
+    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, factor
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, allocate(), results)

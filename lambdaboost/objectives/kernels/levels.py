@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 
+LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster (`lanes`, `tiles`)
+
 
 class Levels(NamedTuple):
     """The levels of all queries, best first within each query.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,9 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights, by_gain
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic, Sigmoid
-from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
-
-
-class Pairs(NamedTuple):
-    """The pairs of some queries: between which levels, and with which weights."""
-
-    levels: Levels
-    gain: NDArray[np.float64]  # of each level, less that of the worst one that it pairs with
-    weights: PairWeights
+from lambdaboost.objectives.swaps.registry import level_gains, make_swap
+from lambdaboost.objectives.swaps.swap import Unit, by_gain
 
 
 class RankNoise(NamedTuple):
@@ -44,7 +36,9 @@ class PairRule:
     sigma: float = 1.0
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
-    factors: PairFactors | None = None  # of the better document, which multiply the weight of a pair
+    # A value whose `of(q)` gives a factor of each document, by which the weight of a pair is multiplied where the
+    # document is the better: float32 (n_documents,), or of no length where all are 1.
+    factors: Any = None
     noise: RankNoise | None = (
         None  # a pair is weighted by the mean over noisy rankings; None: by that of the scores
     )
@@ -71,23 +65,26 @@ class PairRule:
         """Which documents pair with which."""
         return levels_of(q, self.source, self.within, self.skip_zero)
 
-    def read(self, q: Queries) -> Pairs:
-        """The pairs of some queries, which are known before any score; cached in `q`."""
+    def read(self, q: Queries) -> tuple[Levels, NDArray[np.float64], Any]:
+        """What is known of the pairs of some queries before any score; cached in `q`.
 
-        def build() -> Pairs:
+        Their levels, the gain of each level less that of the worst one that it pairs with, and the swap.
+        """
+
+        def build() -> tuple[Levels, NDArray[np.float64], Any]:
             levels = self.levels(q)
-            weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
-            return Pairs(levels, level_gains(self.metric, weights, q, levels), weights)
+            swap = Unit(q.n_documents) if self.metric is None else make_swap(self.metric, q)
+            return levels, level_gains(self.metric, swap, q, levels), swap
 
         key = ("pairs", self.source, self.within, self.skip_zero, self.metric)
-        pairs: Pairs = q.memo(key, build)
+        pairs: tuple[Levels, NDArray[np.float64], Any] = q.memo(key, build)
         return pairs
 
     def has_pair(self, q: Queries) -> bool:
         """Whether any pair has a weight above 0, by its labels, its gains and its query."""
-        levels, gain, weights = self.read(q)
+        levels, gain, swap = self.read(q)
         found = levels.pairs() > 0
         # Gains are those above the worst level of a run.
-        if self.metric is not None and by_gain(weights.swap):
+        if self.metric is not None and by_gain(swap):
             found = np.bincount(levels.query(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())

@@ -13,7 +13,7 @@ float64 scores too far apart for one float32, even when a lone     one pair afte
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,12 @@ from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, Results, in_b
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round, mean_discounts
 from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
-from lambdaboost.objectives.kernels.pair_weight import MeanDcg, PairWeights, by_document, counts_pairs
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, Sigmoid
 from lambdaboost.objectives.kernels.sweep import lambdas_by_sweep
 from lambdaboost.objectives.kernels.tiles import Lists, PairFormula, lambdas_by_tiles
 from lambdaboost.objectives.kernels.tree import is_tree_faster, lambdas_by_tree
+from lambdaboost.objectives.swaps.dcg import MeanDcg
+from lambdaboost.objectives.swaps.swap import by_document, counts_pairs
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int32]  # (n_documents,) the documents of each query by score, counted within the query
@@ -39,7 +40,7 @@ Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where 
 
 BY_LANES, BY_TILES, BY_TREE, BY_SWEEP, BY_FLOAT64 = range(5)
 Kernels = NDArray[np.int8]  # one of these for each query
-NO_ORDER, NO_SCORES = np.empty(0, np.int32), np.empty(0)
+NO_ORDER, NO_SCORES, NO_FACTOR = np.empty(0, np.int32), np.empty(0), np.empty(0, np.float32)
 LONG_LISTS = {
     BY_TILES: lambdas_by_tiles,
     BY_TREE: lambdas_by_tree,
@@ -65,23 +66,21 @@ class PreparedPairs:
     It holds arrays, never the queries, so that whoever keeps it does not keep a data set alive.
     """
 
-    def __init__(self, rule: PairRule, q: Queries, weights: PairWeights | None = None) -> None:
-        """Find the levels, gains and weights of the pairs; `weights` replaces those of the rule's measure."""
+    def __init__(self, rule: PairRule, q: Queries, swap: Any = None) -> None:
+        """Find the levels, gains and weights of the pairs; `swap` replaces that of the rule's measure."""
         levels, self.gain, of_measure = rule.read(q)
-        self.weights = of_measure if weights is None else weights
-        if rule.factors is not None:
-            self.weights = self.weights._replace(factors=rule.factors.of(q))
+        self.swap = of_measure if swap is None else swap
+        self.factor = NO_FACTOR if rule.factors is None else rule.factors.of(q)
         self.force, self.sigmoid, self.offsets, self.noise = rule.force, rule.sigmoid, q.offsets, rule.noise
         self.discounts: NDArray[np.float32] | None = None
         if self.noise is not None:
             self.of_levels = digest_levels(q, levels)
             if isinstance(rule.metric, NDCG | CNDCG):
-                self.discounts = self.weights.discounts.astype(np.float32)
+                self.discounts = self.swap.discounts.astype(np.float32)
                 self.rows = (np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)).astype(np.int32)
                 # Any document may come above the cutoff, at most one for each rank and draw.
-                cutoff = self.noise.draws * self.weights.cutoff
-                self.weights = self.weights._replace(swap=MeanDcg(np.empty(0, np.float32)), cutoff=cutoff)
-        self.kernels = choose_kernel(q, levels, self.weights)
+                self.swap = MeanDcg(np.empty(0, np.float32), self.noise.draws * self.swap.cutoff)
+        self.kernels = choose_kernel(q, levels, self.swap, self.factor)
         if self.noise is not None:  # the tree knows only the ranking by score
             self.kernels = np.where(self.kernels == BY_TREE, BY_TILES, self.kernels).astype(np.int8)
         self.groups = group_by_kernel(self.kernels)
@@ -93,7 +92,7 @@ class PreparedPairs:
     def __call__(self, now: Round) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document, new arrays."""
         if self.noise is None:
-            out: NDArray[np.floating] = self._sum(now, self.weights, now.order)
+            out: NDArray[np.floating] = self._sum(now, self.swap, now.order)
         else:
             out = self._sum_noisy(now, self.noise)
         sigma = self.sigmoid.sigma
@@ -111,17 +110,17 @@ class PreparedPairs:
             mean = mean_discounts(
                 now.scores, self.offsets, self.batches, noise, ranks.draws, self.discounts, by_lanes, order
             )
-            return self._sum(now, self.weights._replace(swap=MeanDcg(mean)), order, is_sorted=True)
+            return self._sum(now, MeanDcg(mean, self.swap.cutoff), order, is_sorted=True)
         sums, noisy = np.zeros((2, now.scores.size)), np.empty(now.scores.size)
         for draw in range(ranks.draws):
             over_queries(add_noise, self.offsets, noise, draw, now.scores, noisy)
-            sums += self._sum(now, self.weights, None, ranked_by=noisy)
+            sums += self._sum(now, self.swap, None, ranked_by=noisy)
         return sums / ranks.draws
 
     def _sum(
         self,
         now: Round,
-        weights: PairWeights,
+        swap: Any,
         order: Order | None,
         *,
         is_sorted: bool = False,
@@ -139,13 +138,14 @@ class PreparedPairs:
 
         # Short lists, which count their ranks themselves.
         out = np.empty((2, now.scores.size), np.float32)
-        formula = PairFormula(weights.swap, weights.factors, self.force, self.sigmoid)
+        formula = PairFormula(swap, self.force, self.sigmoid)
         is_sorted = is_sorted or (order is not None and bool(order[0] >= 0))
         by_lanes = groups.get(BY_LANES)
         if by_lanes is not None and self.batches is not None:
             results = Results(by_lanes, out, NO_ORDER if order is None or is_sorted else order)
-            lists = self.batches, self.levels, self.gain, weights
-            lambdas_by_lanes(near, NO_SCORES if ranked_by is None else ranked_by, *lists, formula, results)
+            ranks = NO_SCORES if ranked_by is None else ranked_by
+            short = self.batches, self.levels, self.gain, self.factor
+            lambdas_by_lanes(near, ranks, *short, formula, results)
 
         # Longer lists, in their order.
         if by_lanes is None or len(groups) > 1:
@@ -157,9 +157,8 @@ class PreparedPairs:
                 over_queries(sort_queries, self.offsets, skipped, ranks, order)
             for which, wanted in groups.items():
                 if which != BY_LANES:
-                    LONG_LISTS[which](
-                        Lists(wanted, self.levels, weights, self.gain, near, order), formula, out
-                    )
+                    lists = Lists(wanted, self.levels, self.gain, self.factor, near, order)
+                    LONG_LISTS[which](lists, formula, out)
         return out
 
 
@@ -168,18 +167,19 @@ def group_by_kernel(kernels: NDArray[np.int8]) -> dict[int, NDArray[np.bool_]]:
     return {int(kernel): kernels == kernel for kernel in np.unique(kernels)}
 
 
-def choose_kernel(q: Queries, levels: Levels, weights: PairWeights) -> Kernels:
+def choose_kernel(q: Queries, levels: Levels, swap: Any, factor: NDArray[np.float32]) -> Kernels:
     """The kernel of each query whose scores are near each other, (n_queries,)."""
 
     def build() -> tuple[Kernels, Levels]:
-        if counts_pairs(weights.swap):
+        if counts_pairs(swap):
             return np.full(q.n_queries, BY_FLOAT64, dtype=np.int8), levels
         kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
         kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
-        kernels[is_tree_faster(q, levels, weights)] = BY_SWEEP if by_document(weights.swap) else BY_TREE
+        if factor.size == 0:  # the tree sums runs of documents that count alike
+            kernels[is_tree_faster(q, levels, swap)] = BY_SWEEP if by_document(swap) else BY_TREE
         return kernels, levels
 
-    key = ("kernels", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
+    key = ("kernels", id(levels.of_document), type(swap), swap.cutoff, factor.size == 0)
     kernels: Kernels = q.memo(key, build)[0]
     return kernels
 

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.objectives.kernels.pair_weight import factor_of
 from lambdaboost.objectives.kernels.tree import N_POINTS, SCALE, WIDTH, X
 
 TO_WORSE, TO_WORSE_M, TO_BETTER, TO_BETTER_M = range(
@@ -53,11 +52,11 @@ def _read_tables(table, m, e, e_points, f_better):
 
 
 @kernel
-def sum_by_sweep(s, mean, level, by_mean, gain, factors, first, out):
+def sum_by_sweep(s, mean, level, by_mean, gain, factor, out):
     """Write λ and μ of one list.
 
     `s` (n,) are σ times the scores, from 0; `mean` (n,) and `level` (n,) of the documents, `by_mean` (n,) the documents
-    by mean discount, lowest first; `gain` (n_levels,); `first` the list's first document among all, `out` (2, n).
+    by mean discount, lowest first; `gain` (n_levels,); `factor` (n,), or of no length where all are 1; `out` (2, n).
     """
     n, n_levels = s.size, gain.size
     n_cells = np.int64(s.max() / WIDTH) + 1
@@ -90,7 +89,7 @@ def sum_by_sweep(s, mean, level, by_mean, gain, factors, first, out):
             own, m = level[i], np.float64(mean[i])
             if own < 0:
                 continue
-            f_better = np.float64(factor_of(factors, first + i))
+            f_better = np.float64(factor[i]) if factor.size else 1.0
             if sweep:
                 lam, mu = _read_tables(tables[own], m, e[i], e_points, f_better)
                 out[0, i], out[1, i] = lam, mu
@@ -112,16 +111,16 @@ def sum_by_sweep(s, mean, level, by_mean, gain, factors, first, out):
 
 def lambdas_by_sweep(lists: Any, formula: Any, out: Any) -> None:
     """Write λ and μ of the queries that are wanted, whose scores lie at most RATIO_RANGE / σ apart."""
-    levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
+    levels, queries = lists.levels, np.flatnonzero(lists.wanted)
 
     def block(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
-            here, own = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
-            out[:, here] = 0
-            scores, mean = lists.scores[here], weights.swap.mean[here]
+            rows, own_levels = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
+            out[:, rows] = 0
+            scores, mean = lists.scores[rows], formula.swap.mean[rows]
             sum_by_sweep(
-                formula.sigmoid.sigma * (scores - scores.min()), mean, levels.of_document[here], np.argsort(mean),
-                lists.gain[own], weights.factors, here.start, out[:, here],
+                formula.sigmoid.sigma * (scores - scores.min()), mean, levels.of_document[rows], np.argsort(mean),
+                lists.gain[own_levels], lists.factor[rows], out[:, rows],
             )  # fmt: skip
 
     over_queries(block, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))

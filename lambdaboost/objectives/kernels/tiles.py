@@ -22,21 +22,16 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.pair_weight import (
+from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigmoid_pair, write_e
+from lambdaboost.objectives.swaps.swap import (
     ONE,
     Document,
-    PairWeights,
-    Ranked,
-    factor_of,
     gain_delta,
     has_second,
-    is_factored,
     rank_delta,
     rank_terms,
     split_gain,
-    times,
 )
-from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigmoid_pair, write_e
 
 Floats = NDArray[np.float64]
 
@@ -50,10 +45,9 @@ CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the n
 
 
 class PairFormula(NamedTuple):
-    """The weight, the force and the sigmoid of a pair: the compiler knows the first three by their types."""
+    """The weight, the force and the sigmoid of a pair: the compiler knows the first two by their types."""
 
     swap: Any
-    factors: Any
     force: Any
     sigmoid: Any
 
@@ -78,7 +72,7 @@ def pair(formula, i, j):
     E of the better document i is that times e^c.
     """
     rho, rest = sigmoid_pair(i.e, j.e)
-    weighted = times(formula.factors, rho * rank_delta(formula.swap, i, j), i.factor)
+    weighted = rho * rank_delta(formula.swap, i, j) * i.factor
     return pair_lambdas(formula.force, weighted, rho, rest)
 
 
@@ -211,12 +205,14 @@ PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
-    """All queries: levels and weights, scores, and the documents by the ranking whose swaps weight pairs."""
+    """All queries: levels, gains and factors, scores, and the documents by the ranking whose swaps weight pairs."""
 
     wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
     levels: Levels
-    weights: PairWeights
     gain: Floats  # (n_levels,)
+    factor: NDArray[
+        np.float32
+    ]  # (n_documents,) of the better document of a pair; of no length where all are 1
     scores: Floats
     by_rank: NDArray[np.int32]  # (n_documents,) counted within the query
 
@@ -241,6 +237,7 @@ def allocate(levels: Levels, first: int, last: int) -> TileWork:
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     score, discount, second = np.empty((3, n))
     slots, document = np.zeros((N_FIGURES, n), dtype=np.float32), np.empty(n, dtype=np.int32)
+    slots[FACTOR] = 1
     return TileWork(slots, score, np.empty((2, n)), discount, second, document, start, following)
 
 
@@ -287,8 +284,8 @@ def _fill_slots(q, cutoff, lists, formula, work):
             discount[slot] = work.discount[rank]
             if has_second(formula.swap):
                 second[slot] = work.second[rank]
-            if is_factored(formula.factors):
-                factor[slot] = factor_of(formula.factors, a + i)
+            if lists.factor.size:
+                factor[slot] = lists.factor[a + i]
 
 
 @inlined
@@ -348,7 +345,7 @@ def _sum_tiles(formula, reach, n_parts, work):
 @kernel
 def sum_by_tiles(first, last, lists, formula, work, out):
     """λ and μ of queries first:last, where they are wanted, one after the other in the same memory."""
-    levels, weights = lists.levels, lists.weights
+    levels = lists.levels
     for q in range(first, last):
         if lists.wanted[q]:
             a, b = levels.offsets[q], levels.offsets[q + 1]
@@ -358,8 +355,8 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             reach = levels.reach[levels.first[q] : levels.first[q + 1]]
             if reach.size < 2:
                 continue
-            ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
-            cutoff = rank_terms(formula.swap, ranked, work.discount[: b - a], work.second[: b - a])
+            discount, second = work.discount[: b - a], work.second[: b - a]
+            cutoff = rank_terms(formula.swap, a, lists.by_rank[a:b], discount, second)
             _place_levels(q, cutoff, lists, b - a, work)
             _fill_slots(q, cutoff, lists, formula, work)
             _fill_levels(q, formula.sigmoid, lists, work)

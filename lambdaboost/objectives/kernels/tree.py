@@ -29,16 +29,6 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.pair_weight import (
-    Document,
-    PairWeights,
-    Ranked,
-    Unfactored,
-    gain_delta,
-    rank_terms,
-    split_gain,
-    tree_terms,
-)
 from lambdaboost.objectives.kernels.sigmoid import (
     FLOAT32_ZERO,
     FLOAT64_NORMAL,
@@ -50,6 +40,7 @@ from lambdaboost.objectives.kernels.sigmoid import (
 )
 from lambdaboost.objectives.kernels.tiles import (
     DISCOUNT,
+    FACTOR,
     GAIN,
     GAIN_REST,
     LAM,
@@ -64,6 +55,7 @@ from lambdaboost.objectives.kernels.tiles import (
     rows_by_columns,
     run_of,
 )
+from lambdaboost.objectives.swaps.swap import Document, gain_delta, rank_terms, split_gain, tree_terms
 
 N_POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in σs, that interacts with another through its points; the force has poles at distance π
@@ -146,16 +138,17 @@ def _allocate(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weigh
         np.empty((DEPTH, 2), np.int64), np.zeros((2, N_FIGURES, LEAF + 2 * PADDING), np.float32),
         np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
     )  # fmt: skip
+    work.slots[:, FACTOR] = 1
     return docs, weights, runs, work
 
 
 @inlined
-def _read_documents(swap, ranked, fallen, level_of, docs):
+def _read_documents(swap, first, by_rank, fallen, level_of, docs):
     """Fill all but the sums."""
-    rank_terms(swap, ranked, docs.discount, docs.second)
+    rank_terms(swap, first, by_rank, docs.discount, docs.second)
     m = 0
-    for rank in range(ranked.by_rank.size):
-        i = ranked.by_rank[rank]
+    for rank in range(by_rank.size):
+        i = by_rank[rank]
         if level_of[i] >= 0:
             docs.s[m], docs.level[m], docs.document[m] = -fallen[rank], level_of[i], i
             docs.discount[m], docs.second[m] = docs.discount[rank], docs.second[rank]
@@ -423,10 +416,14 @@ def _far_pairs(formula, weights, docs, upper, lower):
 
 
 @kernel
-def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
-    """λ and μ of one list; `fallen` is how far σ times the score has fallen at each rank."""
+def sum_by_tree(formula, first, by_rank, fallen, level_of, memory, out):
+    """λ and μ of one list.
+
+    `first` is its first document among all, `by_rank` (n,) are its documents counted from there, `fallen` (n,) is how
+    far σ times the score has fallen at each rank.
+    """
     docs, weights, runs, work = memory
-    _read_documents(formula.swap, ranked, fallen, level_of, docs)
+    _read_documents(formula.swap, first, by_rank, fallen, level_of, docs)
     _weigh_levels(formula.swap, docs, weights)
     _split_runs(docs, runs)
     _compute_moments(docs, runs, work.at_points)
@@ -439,22 +436,24 @@ def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
 
 def lambdas_by_tree(lists: Lists, formula: PairFormula, out: Any) -> None:
     """Write λ and μ of the queries that are wanted."""
-    levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
-    n_terms = weights.swap.n_terms
+    levels, queries = lists.levels, np.flatnonzero(lists.wanted)
+    n_terms = formula.swap.n_terms
     sigma = formula.sigmoid.sigma
     formula = formula._replace(sigmoid=formula.sigmoid._replace(sigma=1.0))  # scores are multiplied by σ here
 
     def block(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
-            here, own = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
-            n, m, gain = here.stop - here.start, int(levels.size[own].sum()), lists.gain[own]
-            ranked = Ranked(
-                here.start, lists.by_rank[here], weights.gains[here], weights.discounts, weights.cutoff
+            rows, own_levels = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
+            n, n_labelled, by_rank = (
+                rows.stop - rows.start,
+                int(levels.size[own_levels].sum()),
+                lists.by_rank[rows],
             )
-            memory = _allocate(n, m, gain, 1 + n_terms)
-            out[:, here] = 0
-            fallen = _accumulate_drops(lists.scores[here][ranked.by_rank], sigma)
-            sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
+            memory = _allocate(n, n_labelled, lists.gain[own_levels], 1 + n_terms)
+            out[:, rows] = 0
+            fallen = _accumulate_drops(lists.scores[rows][by_rank], sigma)
+            level_of = levels.of_document[rows]
+            sum_by_tree(formula, rows.start, by_rank, fallen, level_of, memory, out[:, rows])
 
     over_queries(block, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
 
@@ -470,15 +469,14 @@ def _accumulate_drops(in_order: NDArray[np.float64], sigma: float) -> NDArray[np
     return fallen
 
 
-def is_tree_faster(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
+def is_tree_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
-    # The tree sums runs of documents that count alike; a document has fewer pairs than its list has documents.
-    runs = weights.swap.n_terms is not None and isinstance(weights.factors, Unfactored)
-    if not runs or q.sizes.max() <= PAIRS_A_DOCUMENT:
+    # A document has fewer pairs than its list has documents.
+    if swap.n_terms is None or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     n_levels = np.diff(levels.first)
     # A pair needs a document above the cutoff.
-    pairs = levels.pairs() * np.minimum(1, 2 * weights.cutoff / q.sizes)
+    pairs = levels.pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
     # The tree knows one list of levels, each above all that follow.
     whole = np.ones(q.n_queries, dtype=bool)
     np.logical_and.at(whole, levels.query(), levels.reach == n_levels[levels.query()])

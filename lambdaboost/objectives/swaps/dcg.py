@@ -1,11 +1,8 @@
-"""The swap of discounted gains, |G_i − G_j| |D(r_i) − D(r_j)|: NDCG, CNDCG, and where the first ranks alone count.
-
-`kernels.pair_weight.Dcg` is the swap itself; here are its gains and discounts.
-"""
+"""The swap of discounted gains: NDCG, CNDCG and Precision, whose discount is 1 in the first ranks and 0 below."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +10,60 @@ from numpy.typing import NDArray
 from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision
-from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
 from lambdaboost.objectives.swaps.registry import ranks_from_0, swap_of
+from lambdaboost.objectives.swaps.swap import traits
+
+
+@traits(fixed_by_rank=True, n_terms=1)
+class Dcg(NamedTuple):
+    """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised."""
+
+    discounts: NDArray[np.float64]  # by rank, at as many ranks as `ranks_from_0` has
+    cutoff: int
+
+    @staticmethod
+    def rank_terms(swap, first, by_rank, discount, second):
+        """Discounts, whichever documents stand there.
+
+        They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
+        """
+        last = swap.discounts[discount.size - 1]
+        for rank in range(discount.size):
+            discount[rank] = swap.discounts[rank] - last
+        return swap.cutoff
+
+    @staticmethod
+    def rank_delta(swap, i, j):
+        """How far the discounts of two ranks differ."""
+        return abs(i.discount - j.discount)
+
+    @staticmethod
+    def tree_terms(swap, upper, lower, second, w):
+        """The discount alone, which falls from rank to rank."""
+        w[1] = 1
+
+
+@traits(by_document=True, n_terms=1)
+class MeanDcg(NamedTuple):
+    """A pair weighs |G_i − G_j| · |m_i − m_j|, m the mean discount of a document over rankings (`kernels.noise`)."""
+
+    mean: NDArray[np.float32]  # (n_documents,)
+    cutoff: int
+
+    @staticmethod
+    def rank_terms(swap, first, by_rank, discount, second):
+        """Mean discounts, in the order given, in which those that are 0 may come last."""
+        n = discount.size
+        for rank in range(n):
+            discount[rank] = swap.mean[first + by_rank[rank]]
+        while n > 0 and discount[n - 1] == 0:
+            n -= 1
+        return n
+
+    @staticmethod
+    def rank_delta(swap, i, j):
+        """How far the discounts of two documents differ."""
+        return abs(i.discount - j.discount)
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -25,7 +74,7 @@ def check_dcg(name: str, metric: object) -> None:
         )
 
 
-def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
+def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
     """1/log2(1 + r) for ranks r from 1, 0 past the cutoff k."""
 
     def build() -> NDArray[np.float64]:
@@ -39,13 +88,12 @@ def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
 
 
 @swap_of(NDCG, CNDCG)
-def dcg_weights(metric: Any, q: Queries) -> PairWeights:
-    """Discounts by rank and the cutoff of a measure of the DCG family; gains are divided by the ideal DCG."""
-    return PairWeights(Dcg(), np.zeros(0), _discounts(q, metric.k), metric.k or q.n_documents)
+def swap_of_dcg(metric: Any, q: Queries) -> Dcg:
+    """Discounts by rank and the cutoff of a measure of the DCG family, whose gains are divided by the ideal DCG."""
+    return Dcg(discounts_to(metric.k, q), metric.k or q.n_documents)
 
 
 @swap_of(Precision)
-def _first_ranks(metric: Precision, q: Queries) -> PairWeights:
+def swap_of_precision(metric: Precision, q: Queries) -> Dcg:
     """A document counts its gain in the first k ranks, and nothing below."""
-    counts = q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0)
-    return PairWeights(Dcg(), np.zeros(0), counts, metric.k)
+    return Dcg(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)

@@ -16,46 +16,40 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
-from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
+from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.swap import traits
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
-@inlined
-def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, discount, second):
-    n = by_rank.size
-    depth = min(cutoff, n)
-    # `discount` holds the chance that the user still reads below each rank, before it holds V.
-    p = 1.0
-    for r in range(n):
-        miss = max(1 - satisfaction[by_rank[r]], SURE)
-        p *= miss
-        discount[r] = p
-        second[r] = 1 / miss
-    v = 0.0
-    discount[depth:n] = 0
-    for r in range(depth - 1, -1, -1):
-        v += discount[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
-        discount[r] = v if v > SMALL else 0.0
-    return depth
-
-
 @traits(has_second=True, n_terms=1)
 class ExpectedReciprocalRank(NamedTuple):
-    """ERR; a document's gain is its satisfaction, here once more in float64."""
+    """ERR; a document's gain is its satisfaction."""
 
-    satisfaction: NDArray[np.float64]  # (n_documents,)
+    gains: NDArray[np.float64]  # (n_documents,)
+    cutoff: int
 
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """V and 1/(1 − R) of each rank."""
-        here = swap.satisfaction[query.first : query.first + query.by_rank.size]
-        return _expected_reciprocal_rank_terms(here, query.by_rank, query.cutoff, discount, second)
+        n = by_rank.size
+        depth = min(swap.cutoff, n)
+        # `discount` holds the chance that the user still reads below each rank, before it holds V.
+        p = 1.0
+        for r in range(n):
+            miss = max(1 - swap.gains[first + by_rank[r]], SURE)
+            p *= miss
+            discount[r] = p
+            second[r] = 1 / miss
+        v = 0.0
+        discount[depth:n] = 0
+        for r in range(depth - 1, -1, -1):
+            v += discount[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
+            discount[r] = v if v > SMALL else 0.0
+        return depth
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -69,5 +63,6 @@ class ExpectedReciprocalRank(NamedTuple):
 
 
 @swap_of(ERR)
-def _weights(metric: ERR, q: Queries) -> PairWeights:
-    return by_ranking(ExpectedReciprocalRank(metric.swap_gains(q)), metric, q)
+def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:
+    """The swap of ERR."""
+    return ExpectedReciprocalRank(*gains_and_cutoff(metric, q))

@@ -17,36 +17,36 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lambdaboost._jit import inlined
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
-from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
-
-
-@inlined
-def _average_precision_terms(gains, by_rank, cutoff, discount, second):
-    relevant, reciprocals = 0, 0.0
-    depth = min(cutoff, by_rank.size)
-    for r in range(depth):
-        if gains[by_rank[r]] > 0:
-            relevant += 1
-            reciprocals += 1 / (r + 1)
-        second[r] = 0.5 / (r + 1)
-        discount[r] = (relevant + 0.5) / (r + 1) - reciprocals
-    for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
-        discount[r], second[r] = -reciprocals, 0
-    return depth
+from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.swap import traits
 
 
 @traits(has_second=True, n_terms=2)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
+    gains: NDArray[np.float64]  # (n_documents,)
+    cutoff: int
+
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
-        return _average_precision_terms(query.gains, query.by_rank, query.cutoff, discount, second)
+        relevant, reciprocals = 0, 0.0
+        depth = min(swap.cutoff, by_rank.size)
+        for r in range(depth):
+            if swap.gains[first + by_rank[r]] > 0:
+                relevant += 1
+                reciprocals += 1 / (r + 1)
+            second[r] = 0.5 / (r + 1)
+            discount[r] = (relevant + 0.5) / (r + 1) - reciprocals
+        for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
+            discount[r], second[r] = -reciprocals, 0
+        return depth
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -60,5 +60,6 @@ class AveragePrecision(NamedTuple):
 
 
 @swap_of(MAP)
-def _weights(metric: MAP, q: Queries) -> PairWeights:
-    return by_ranking(AveragePrecision(), metric, q)
+def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:
+    """The swap of MAP."""
+    return AveragePrecision(*gains_and_cutoff(metric, q))

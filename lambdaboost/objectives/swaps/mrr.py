@@ -11,43 +11,44 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lambdaboost._jit import inlined
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
-from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
-
-
-@inlined
-def _reciprocal_rank_terms(gains, by_rank, cutoff, discount):
-    n = by_rank.size
-    first = second = n
-    for r in range(n):
-        if gains[by_rank[r]] > 0:
-            if first < n:
-                second = r
-                break
-            first = r
-    depth = min(cutoff, n)
-    now = 1 / (first + 1) if first < depth else 0.0
-    for r in range(n):
-        if r == first:
-            discount[r] = (1 / (second + 1) if second < depth else 0.0) - now
-        elif gains[by_rank[r]] > 0:
-            discount[r] = 0
-        else:
-            discount[r] = (1 / (r + 1) if r < depth else 0.0) - now
-    return min(depth, first + 1)
+from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.swap import traits
 
 
 @traits(n_terms=None)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
+    gains: NDArray[np.float64]  # (n_documents,)
+    cutoff: int
+
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """What x − Z or v − Z is of each rank's document."""
-        return _reciprocal_rank_terms(query.gains, query.by_rank, query.cutoff, discount)
+        n = by_rank.size
+        # The ranks of the first two relevant documents, n where there is none.
+        highest = next_highest = n
+        for r in range(n):
+            if swap.gains[first + by_rank[r]] > 0:
+                if highest < n:
+                    next_highest = r
+                    break
+                highest = r
+        depth = min(swap.cutoff, n)
+        now = 1 / (highest + 1) if highest < depth else 0.0
+        for r in range(n):
+            if r == highest:
+                discount[r] = (1 / (next_highest + 1) if next_highest < depth else 0.0) - now
+            elif swap.gains[first + by_rank[r]] > 0:
+                discount[r] = 0
+            else:
+                discount[r] = (1 / (r + 1) if r < depth else 0.0) - now
+        return min(depth, highest + 1)
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -56,5 +57,6 @@ class ReciprocalRank(NamedTuple):
 
 
 @swap_of(MRR)
-def _weights(metric: MRR, q: Queries) -> PairWeights:
-    return by_ranking(ReciprocalRank(), metric, q)
+def swap_of_mrr(metric: MRR, q: Queries) -> ReciprocalRank:
+    """The swap of MRR."""
+    return ReciprocalRank(*gains_and_cutoff(metric, q))

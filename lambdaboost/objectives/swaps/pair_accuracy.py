@@ -13,22 +13,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
-from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
+from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.swap import traits
 
 
 @traits(by_gain=False, counts_pairs=True, n_terms=None)
 class RightPairs(NamedTuple):
     """PairAccuracy; every document's gain is 1/N."""
 
+    gains: NDArray[np.float64]  # (n_documents,)
+    cutoff: int
+
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """1/N as the second term, by which the kernel in float64 multiplies the number of pairs that turn."""
         for r in range(second.size):
-            discount[r], second[r] = 0, query.gains[0]
-        return query.cutoff
+            discount[r], second[r] = 0, swap.gains[first]
+        return swap.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -37,5 +43,6 @@ class RightPairs(NamedTuple):
 
 
 @swap_of(PairAccuracy)
-def _weights(metric: PairAccuracy, q: Queries) -> PairWeights:
-    return by_ranking(RightPairs(), metric, q)
+def swap_of_pair_accuracy(metric: PairAccuracy, q: Queries) -> RightPairs:
+    """The swap of PairAccuracy."""
+    return RightPairs(*gains_and_cutoff(metric, q))

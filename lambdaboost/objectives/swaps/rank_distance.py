@@ -16,24 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.pair_weight import traits
+from lambdaboost.objectives.swaps.dcg import discounts_to
+from lambdaboost.objectives.swaps.swap import traits
 
 
 @traits(has_second=True, fixed_by_rank=True, n_terms=None)
 class RankDistance(NamedTuple):
     """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second its discount."""
 
+    discounts: NDArray[np.float64]  # D@k by rank from 0
     by_distance: NDArray[np.float32]  # δ by |r_i − r_j|
     by_lower: NDArray[np.float32]  # c by the lower rank, counted from 0
     of_discounts: np.float32  # a
     of_distance: np.float32  # b
+    cutoff: int
 
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """The ranks themselves and their discounts."""
-        for r in range(min(discount.size, query.discounts.size)):
-            discount[r], second[r] = r, query.discounts[r]
-        return query.cutoff
+        for r in range(min(discount.size, swap.discounts.size)):
+            discount[r], second[r] = r, swap.discounts[r]
+        return swap.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -46,7 +49,7 @@ class RankDistance(NamedTuple):
 
 
 def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:
-    """The weights for lists as long as those of `q`, truncated at rank k."""
+    """The swap for lists as long as those of `q`, truncated at rank k; pairs below it count."""
 
     def build() -> tuple[Any, Any]:
         distance = np.arange(1.0, max(q.sizes.max(), 2))
@@ -58,4 +61,6 @@ def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: f
         return by_distance.astype(np.float32), by_lower.astype(np.float32)
 
     by_distance, by_lower = q.memo(("rank distance", k), build)
-    return RankDistance(by_distance, by_lower, np.float32(of_discounts), np.float32(of_distance))
+    return RankDistance(
+        discounts_to(k, q), by_distance, by_lower, np.float32(of_discounts), np.float32(of_distance), q.n_documents
+    )  # fmt: skip

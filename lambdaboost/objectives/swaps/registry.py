@@ -11,21 +11,19 @@ from numpy.typing import NDArray
 from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
-from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, Unit
+from lambdaboost.objectives.kernels.levels import LONGEST_IN_LANES, Levels
 
-Weigh = Callable[[Any, Queries], PairWeights]
+MakeSwap = Callable[[Any, Queries], Any]
 
-SWAPS: dict[type[Measure], Weigh] = {}
+SWAPS: dict[type[Measure], MakeSwap] = {}
 
 
-def swap_of(*measures: type[Measure]) -> Callable[[Weigh], Weigh]:
-    """Register a function of a measure and queries that gives the swap of these measures, and what it reads."""
+def swap_of(*measures: type[Measure]) -> Callable[[MakeSwap], MakeSwap]:
+    """Register a function of a measure and queries that makes the swap of these measures."""
 
-    def registered(weigh: Weigh) -> Weigh:
-        SWAPS.update(dict.fromkeys(measures, weigh))
-        return weigh
+    def registered(make_swap: MakeSwap) -> MakeSwap:
+        SWAPS.update(dict.fromkeys(measures, make_swap))
+        return make_swap
 
     return registered
 
@@ -39,14 +37,9 @@ def check_swap(name: str, metric: object) -> None:
         )
 
 
-def pair_weights(metric: Any, q: Queries) -> PairWeights:
-    """The swap of a measure, and what it reads besides the scores: its own, or that of its nearest base class."""
+def make_swap(metric: Any, q: Queries) -> Any:
+    """The swap of a measure in these queries: its own, or that of its nearest base class."""
     return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)(metric, q)
-
-
-def unweighted(q: Queries) -> PairWeights:
-    """Every pair weighs 1."""
-    return PairWeights(Unit(), np.zeros(0), np.zeros(0), q.n_documents)
 
 
 def ranks_from_0(q: Queries) -> NDArray[np.int64]:
@@ -54,24 +47,23 @@ def ranks_from_0(q: Queries) -> NDArray[np.int64]:
     return np.arange(max(q.sizes.max(), LONGEST_IN_LANES))
 
 
-def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:
-    """The weights of a swap that makes the figures of the ranks itself, by the documents there."""
-    cutoff = getattr(metric, "k", None) or q.n_documents
-    return PairWeights(swap, metric.swap_gains(q).astype(np.float64), np.zeros(0), cutoff)
+def gains_and_cutoff(metric: Any, q: Queries) -> tuple[NDArray[np.float64], int]:
+    """The gain of every document, and the cutoff, of a swap that reads the documents at each rank."""
+    return metric.swap_gains(q).astype(np.float64), getattr(metric, "k", None) or q.n_documents
 
 
-def level_gains(metric: Any, weights: PairWeights, q: Queries, levels: Levels) -> NDArray[np.float64]:
+def level_gains(metric: Any, swap: Any, q: Queries, levels: Levels) -> NDArray[np.float64]:
     """The gain of each level less that of the worst level of its run, (n_levels,).
 
-    Weights read differences alone. Kernels in float32 hold a gain as a sum of two numbers, so that the difference of
+    Swaps read differences alone. Kernels in float32 hold a gain as a sum of two numbers, so that the difference of
     gains of 1 and 1.0000001 keeps its digits too.
     """
-    gains = np.zeros(levels.size.size)
+    gains, of_swap = np.zeros(levels.size.size), getattr(swap, "gains", None)
     for first, last, part in q.parts() if metric is not None else ():
         rows = slice(q.offsets[first], q.offsets[last])
         level = levels.of_document[rows]
         try:
-            of_rows = weights.gains[rows] if weights.gains.size else metric.swap_gains(part)
+            of_rows = metric.swap_gains(part) if of_swap is None else of_swap[rows]
         except ValueError:
             metric.swap_gains(q)  # names the row among all
             raise

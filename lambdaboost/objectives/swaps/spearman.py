@@ -16,35 +16,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import swap_of
-
-
-@inlined
-def _count_labelled(labelled, by_rank, discount):
-    rank = 0
-    for r in range(by_rank.size):
-        rank += int(labelled[by_rank[r]])
-        discount[r] = -rank  # falling from rank to rank, as the tree expects
+from lambdaboost.objectives.swaps.swap import traits
 
 
 @traits(n_terms=1)
 class LabelledRanks(NamedTuple):
     """Spearman; a discount is minus the rank among the labelled documents, which float32 holds up to 16 million."""
 
+    gains: NDArray[np.float64]  # (n_documents,) b/(A B)
     labelled: NDArray[np.bool_]  # (n_documents,)
+    cutoff: int
 
     @staticmethod
-    def rank_terms(swap, query, discount, second):
+    def rank_terms(swap, first, by_rank, discount, second):
         """Minus the ranks."""
-        _count_labelled(
-            swap.labelled[query.first : query.first + query.by_rank.size], query.by_rank, discount
-        )
-        return query.cutoff
+        rank = 0
+        for r in range(by_rank.size):
+            rank += int(swap.labelled[first + by_rank[r]])
+            discount[r] = -rank  # falling from rank to rank, as the tree expects
+        return swap.cutoff
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -67,6 +61,7 @@ def _gains(q: Queries, source: str) -> tuple[NDArray[np.float64], NDArray[np.boo
 
 
 @swap_of(Spearman)
-def _weights(metric: Spearman, q: Queries) -> PairWeights:
+def swap_of_spearman(metric: Spearman, q: Queries) -> LabelledRanks:
+    """The swap of Spearman."""
     gains, labelled = q.memo(("gains of ranks", metric.source), lambda: _gains(q, metric.source))
-    return PairWeights(LabelledRanks(labelled), gains, np.zeros(0), q.n_documents)
+    return LabelledRanks(gains, labelled, q.n_documents)

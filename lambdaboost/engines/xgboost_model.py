@@ -1,0 +1,286 @@
+"""A model of XGBoost, as `Model` of `base` asks for it: read, written, scored, its trees, several as one.
+
+A model is JSON, whose contents are undocumented.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._installed import package
+from lambdaboost._words import quote
+from lambdaboost.datasets.arrays import feature_array
+from lambdaboost.engines.base import OWN_FILE, Leaf, Split, Trees, cannot_export
+from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
+
+SUFFIXES: tuple[str, ...] = (".ubj", ".json")
+UNNAMED = "f{}"
+ABSENT_IN_TEXT = float("nan")  # as its own reader takes a feature that a line of text does not have
+
+
+def version() -> str:
+    """XGBoost's version, whichever distribution it came with."""
+    return str(package("xgboost").__version__)
+
+
+def read(content: bytes) -> Any:
+    """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
+    xgb = package("xgboost")
+    if not content or (content.startswith(b"{") and not content.rstrip().endswith(b"}")):
+        raise ValueError("the model is cut short: copy the file again, or train again")
+    return xgb.Booster(model_file=bytearray(content))
+
+
+def write(booster: Any, suffix: str) -> bytes:
+    """The bytes of the booster's file, in JSON if its name ends so."""
+    return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+
+def scores(
+    booster: Any, X: Any, rounds: int | None = None, *, missing: float = math.nan
+) -> NDArray[np.floating]:
+    """The predictions after `rounds`, by default all that it has, as by a `LambdaRanker`, shape (n_documents,)."""
+    xgb = package("xgboost")
+    features, up_to = X if hasattr(X, "columns") else feature_array(X), (0, rounds or 0)
+    try:  # in place if XGBoost can, which rounds differently than with a DMatrix
+        found = booster.inplace_predict(features, iteration_range=up_to, missing=missing)
+    except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
+        named = {"feature_names": booster.feature_names, "enable_categorical": True}
+        data = xgb.DMatrix(features, missing=missing, **named)
+        found = booster.predict(data, iteration_range=up_to)
+    return np.asarray(found)
+
+
+def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
+    """SHAP values of the scores, with the base in a last column."""
+    features = X if hasattr(X, "columns") else feature_array(X)
+    named = {"feature_names": booster.feature_names, "enable_categorical": True}
+    data = package("xgboost").DMatrix(features, missing=missing, **named)
+    return np.asarray(booster.predict(data, pred_contribs=True))
+
+
+def n_rounds(booster: Any) -> int:
+    """The number of rounds of a booster that is saved."""
+    return int(booster.num_boosted_rounds())
+
+
+def feature_names(booster: Any) -> tuple[str, ...]:
+    """Names of the features; those of `UNNAMED` if they were given none."""
+    return tuple(booster.feature_names or map(UNNAMED.format, range(booster.num_features())))
+
+
+def first_is_unused(booster: Any) -> bool:
+    """Whether no tree splits by the first feature, as by column 0 of text that XGBoost itself read."""
+    return feature_names(booster)[0] not in booster.get_score(importance_type="weight")
+
+
+def categories(booster: Any) -> dict[str, list[Any]]:
+    """The values of each categorical feature that the booster itself stores, as XGBoost 3.1 and later do."""
+    if "c" not in (booster.feature_types or ()):
+        return {}
+    boosting = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
+    stored = boosting.get("gbtree", boosting)["model"].get("cats", {}).get("enc", [])
+    found: dict[str, list[Any]] = {}
+    for name, of_feature in zip(feature_names(booster), stored, strict=False):
+        values, offsets = of_feature["values"], of_feature.get("offsets")
+        if offsets is None:  # numbers
+            found[name] = values
+        elif len(offsets) > 1:
+            # XGBoost counts characters where it stores bytes, so that values beyond ASCII are cut.
+            if min(values) < 0:
+                return {}
+            text = bytes(values).decode()
+            found[name] = [text[a:b] for a, b in pairwise(offsets)]
+    return found
+
+
+def trees(booster: Any) -> Trees:
+    """The trees of a booster, with its base score as a tree of one leaf."""
+    learner = json.loads(booster.save_raw("json"))["learner"]
+    boosting, size = learner["gradient_booster"], learner["learner_model_param"]
+    if boosting["name"] == "gblinear":
+        raise cannot_export("no trees", "train with booster='gbtree'")
+    if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
+        raise cannot_export("several scores a document", OWN_FILE)
+    # DART has a weight for each tree, and its trees one level further down.
+    weights = boosting.get("weight_drop")
+    stored = boosting["gbtree"] if weights else boosting
+    of_trees = stored["model"]["trees"]
+    found = [_read_tree(*both) for both in zip(of_trees, weights or [1.0] * len(of_trees), strict=True)]
+    if offset := float(size["base_score"].strip("[]")):
+        found.append(Leaf(offset))
+    return Trees(found, learner["objective"]["name"])
+
+
+def _read_tree(tree: dict[str, Any], weight: float) -> Split | Leaf:
+    """A tree of a model in JSON, its leaves times `weight`."""
+    nodes, starts, sizes = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
+    categories = {
+        node: tuple(tree["categories"][first : first + size])
+        for node, first, size in zip(nodes, starts, sizes, strict=True)
+    }
+
+    def node(i: int) -> Split | Leaf:
+        value, default_left = np.float32(tree["split_conditions"][i]), bool(tree["default_left"][i])
+        feature, left, right = tree["split_indices"][i], tree["left_children"][i], tree["right_children"][i]
+        if left < 0:
+            return Leaf(float(value) * weight)
+        if i in categories:  # these go right
+            chosen = categories[i]
+            return Split(feature, np.float32(0), chosen, not default_left, node(right), node(left))
+        # x < t where x ≤ the float32 number before t.
+        below = np.nextafter(value, np.float32(-np.inf))
+        return Split(feature, below, (), default_left, node(left), node(right))
+
+    return node(0)
+
+
+# Several models as one. A leaf is a node without children, whose value stands where others have their threshold.
+
+
+def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]) -> Any:
+    """One booster of the trees of several, each up to its best round, scaled by the weights."""
+    learners = []
+    for booster in boosters:
+        best = booster.attr("best_iteration")
+        if best is not None and int(best) + 1 < booster.num_boosted_rounds():
+            booster = booster[: int(best) + 1]  # a `LambdaRanker`'s is cut off already
+        learners.append(json.loads(bytes(booster.save_raw("json"))))
+    gbtrees = [_gbtree_of(content["learner"], at) for at, content in enumerate(learners)]
+    refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of in gbtrees])
+    names = [feature_names(booster) for booster in boosters]
+    kinds = [
+        content["learner"]["feature_types"] or ["float"] * len(own)
+        for content, own in zip(learners, names, strict=True)
+    ]
+
+    # The trees, with the features and categories of the first model.
+    all_trees: list[Any] = []
+    info: list[int] = []
+    indptr, base = [0], 0.0
+    for at, (content, of, weight) in enumerate(zip(learners, gbtrees, weights, strict=True)):
+        places = matched(names, at)
+        recoded: dict[int, NDArray[np.int64]] = {}
+        for column, place in enumerate(places):
+            if ("c" in (kinds[0][place], kinds[at][column])) and kinds[0][place] != kinds[at][column]:
+                raise ValueError(
+                    f"feature {quote(names[at][column])} is categorical in only one of models[0] and models[{at}]: "
+                    "give it one type in all trainings"
+                )
+            if kinds[at][column] == "c":
+                codes = codes_of(categories, names[at][column], at)
+                if codes is not None:
+                    recoded[column] = codes
+        if weight == 0:
+            continue
+        base += weight * _base_margin(content)
+        for tree in of["trees"]:
+            _scale_tree(tree, len(all_trees), weight, places, recoded)
+            all_trees.append(tree)
+        # Scores are float32, and a sum of infinite leaves would be NaN.
+        nodes = [
+            pair
+            for tree in of["trees"]
+            for pair in zip(tree["split_conditions"], tree["left_children"], strict=True)
+        ]
+        leaves = [value for value, left in nodes if left == -1]
+        if abs(base) > float(np.finfo(np.float32).max) or np.isinf(leaves).any():
+            raise ValueError(
+                f"weights[{at}] is {weight:g}, times which scores of models[{at}] are beyond float32: give a smaller "
+                "one"
+            )
+        info += of["tree_info"]
+        indptr += [indptr[-1] + count for count in of["iteration_indptr"][1:]]
+
+    # The first model's own JSON holds them, with a sum as its score: neither transformed, nor of a training.
+    whole, gbtree = learners[0], gbtrees[0]
+    gbtree |= {"trees": all_trees, "tree_info": info, "iteration_indptr": indptr}
+    gbtree["gbtree_model_param"]["num_trees"] = str(len(all_trees))
+    learner = whole["learner"]
+    learner["attributes"] = {}
+    learner["gradient_booster"] = {"name": "gbtree", "model": gbtree}
+    # In [] since XGBoost 3.1.
+    param = learner["learner_model_param"]
+    param["base_score"] = re.sub(r"[^\[\]]+", str(np.float32(base)), param["base_score"])
+    additive = [content["learner"]["objective"] for content in learners]
+    additive = [one for one in additive if re.fullmatch(r"rank:\w+|reg:squarederror", one["name"])]
+    plain = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}
+    learner["objective"] = additive[0] if additive else plain
+    return read(json.dumps(whole).encode())
+
+
+def _gbtree_of(learner: Mapping[str, Any], at: int) -> Any:
+    """The trees of a model; raises where its score is not their plain sum."""
+    found = learner["gradient_booster"]
+    if found["name"] == "gblinear":
+        raise ValueError(
+            f"models[{at}] is a linear model (gblinear), which has no trees: merge models of trees"
+        )
+    if found["name"] == "dart":
+        if any(weight != 1 for weight in found["weight_drop"]):
+            raise ValueError(
+                f"models[{at}] was trained with booster='dart', whose weights of trees are not in the leaves: train "
+                "with booster='gbtree'"
+            )
+        found = found["gbtree"]
+    param = learner["learner_model_param"]
+    if int(param["num_class"]) > 1 or int(param.get("num_target", 1)) > 1:
+        raise ValueError(f"models[{at}] has several scores per row: merge models of one score")
+    return found["model"]
+
+
+def _base_margin(content: Mapping[str, Any]) -> float:
+    """The raw score of a model without its trees, which XGBoost stores as the objective's prediction.
+
+    XGBoost converts it where a model has a tree, so the first one stays, with leaves of 0.
+    """
+    learner = dict(content["learner"])
+    first = learner["gradient_booster"]
+    trees = copy.deepcopy(first.get("gbtree", first)["model"]["trees"][:1])
+    for tree in trees:
+        tree |= {"id": 0, "split_conditions": [0.0] * len(tree["split_conditions"])}
+    model = {
+        "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
+        "iteration_indptr": list(range(len(trees) + 1)),
+        "tree_info": [0] * len(trees),
+        "trees": trees,
+    }
+    booster = {"name": "gbtree", "model": model}
+    learner |= {"gradient_booster": booster, "feature_names": [], "feature_types": []}
+    row = package("xgboost").DMatrix(np.zeros((1, int(learner["learner_model_param"]["num_feature"]))))
+    treeless = read(json.dumps({**content, "learner": learner}).encode())
+    return float(treeless.predict(row, output_margin=True)[0])
+
+
+def _scale_tree(
+    tree: dict[str, Any],
+    number: int,
+    factor: float,
+    places: NDArray[np.int64],
+    recoded: Mapping[int, NDArray[np.int64]],
+) -> None:
+    """Change a tree: leaves times `factor`, features at their `places`, codes of categories as `recoded`."""
+    tree["id"] = number
+    leaf = np.asarray(tree["left_children"]) == -1
+    for name, scaled in (("split_conditions", leaf), ("base_weights", np.ones_like(leaf))):
+        values = np.asarray(tree[name], dtype=np.float64)
+        values[scaled] *= factor
+        with np.errstate(over="ignore"):  # infinite ones are refused
+            tree[name] = values.astype(np.float32).tolist()
+    features = np.asarray(tree["split_indices"], dtype=np.int64)
+    starts, counts = tree["categories_segments"], tree["categories_sizes"]
+    for node, start, count in zip(tree["categories_nodes"], starts, counts, strict=True):
+        if (codes := recoded.get(int(features[node]))) is not None:
+            own = np.asarray(tree["categories"][start : start + count], dtype=np.int64)
+            tree["categories"][start : start + count] = np.sort(codes[own]).tolist()
+    tree["split_indices"] = places[features].tolist()

@@ -149,11 +149,9 @@ def read_letor(
 
     def line_of(row: int) -> int:
         """The line of a row, for errors."""
-        for first_line, of_rows in lines:  # noqa: B007  # the last one is read below
-            if row < of_rows.size:
-                break
-            row -= of_rows.size
-        return first_line + int(of_rows[row])
+        block = int(np.searchsorted(starts, row, side="right")) - 1
+        first_line, of_rows = lines[block]
+        return first_line + int(of_rows[row - starts[block]])
 
     # Queries.
     if (unlike := has_id != has_id[0]).any():

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lambdaboost.serving import export as export
     from lambdaboost.tuning import Tuned as Tuned, cross_validate as cross_validate, tune as tune
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 # Where names stand that are neither objectives nor measures. All are imported on first use, so that
 # `lambdaboost --help` does not wait for Numba.

@@ -95,10 +95,12 @@ def read_letor(
     stored = sum(block.stored for block in blocks)
     if not stored and n_features is None:
         raise ValueError(f"{path} has no features: a model of it would have nothing to split by; {EXPECTED}")
-    grades, names, lines, ids = (
-        np.concatenate([getattr(block, name) for block in blocks])
-        for name in ("grades", "names", "lines", "ids")
-    )
+    grades, ids = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("grades", "ids"))
+    lines = [(block.line, block.lines) for block in blocks]
+    names: list[str] = []
+    if any(block.names for block in blocks):
+        for block in blocks:
+            names += block.names or [""] * block.grades.size
     has_id = ids != NO_QID
 
     # Ids that the kernel does not read: those of more than 64 bits with a sign make all ids unsigned, or objects.
@@ -123,12 +125,19 @@ def read_letor(
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
     blocks.clear()  # lets the parts go, one by one
     if stored < DENSE_SHARE * grades.size * d and not np.isnan(absent):
-        from scipy.sparse import csr_matrix, vstack
+        from scipy.sparse import csr_matrix
 
-        wide = [csr_matrix(part) for part in parts]
-        for part in wide:
-            part.resize(part.shape[0], d)
-        features: Any = vstack(wide, format="csr")
+        # Part by part, each of which is then let go: two copies of all values would be in memory otherwise.
+        kept = sum(np.count_nonzero(part) if isinstance(part, np.ndarray) else part.nnz for part in parts)
+        values, columns = np.empty(kept, np.float32), np.empty(kept, np.int32)
+        ends, row, first = np.zeros(grades.size + 1, np.int64), 0, 0
+        while parts:
+            part = csr_matrix(parts.pop(0))
+            last, last_row = first + part.nnz, row + part.shape[0]
+            values[first:last], columns[first:last] = part.data, part.indices
+            ends[row + 1 : last_row + 1] = first + part.indptr[1:]
+            first, row = last, last_row
+        features: Any = csr_matrix((values, columns, ends), (grades.size, d))
     else:
         features, row = np.full((grades.size, d), absent, np.float32), 0
         while parts:
@@ -138,16 +147,22 @@ def read_letor(
             features[row : row + part.shape[0], : part.shape[1]] = part
             row += part.shape[0]
 
+    def line_of(row: int) -> int:
+        """The line of a row, for errors."""
+        block = int(np.searchsorted(starts, row, side="right")) - 1
+        first_line, of_rows = lines[block]
+        return first_line + int(of_rows[row - starts[block]])
+
     # Queries.
     if (unlike := has_id != has_id[0]).any():
         at = int(unlike.argmax())
         has = "a qid" if has_id[at] else "no qid"
-        raise ValueError(f"{path}:{lines[at]}: the line has {has}, unlike those before it; {EXPECTED}")
+        raise ValueError(f"{path}:{line_of(at)}: the line has {has}, unlike those before it; {EXPECTED}")
     if has_id[0]:
         if split := split_query(ids):
             query, _, row = split
             raise ValueError(
-                f"{path}:{lines[row]}: query {query} reappears here: sort the lines by qid, keeping their order"
+                f"{path}:{line_of(row)}: query {query} reappears here: sort the lines by qid, keeping their order"
             )
         q = Queries(grades, ids=ids)
     else:
@@ -165,8 +180,8 @@ def read_letor(
                 f"{sizes_file}: {error}; expected the number of documents of each query"
             ) from None
     documents = None
-    if (names != "").any():
-        documents = names
+    if any(names):  # as objects, since the longest would take its width in every row
+        documents = np.array(names, dtype=object)
     return Collection(features, q, documents)
 
 
@@ -176,8 +191,9 @@ class _Block(NamedTuple):
     grades: NDArray[np.float64]
     ids: NDArray[np.int64]  # `NO_QID` where there is none, or one that the kernel does not read
     long_ids: dict[int, int]  # by row: those
-    names: NDArray[np.object_]
-    lines: NDArray[np.int64]
+    names: list[str]  # empty texts where a document has none; no text at all where all have none
+    line: int  # the first line of the text
+    lines: NDArray[np.int32]  # of each row, counted from there
     features: Any  # dense, or CSR where most values are absent
     stored: int  # values that the text holds
 
@@ -228,15 +244,16 @@ def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
         rows.ends[row], rows.comments[row] = stop, at + len(body)
         at, row, n = end + 1, row + 1, stop
 
-    # Names: as objects, since the longest would take its width in every row.
-    comments, names = rows.comments[:row], np.full(row, "", dtype=object)
+    # Names.
+    comments, names = rows.comments[:row], []
     if b"#" in text:
+        names = [""] * row
         for at, comment in enumerate(comments.tolist()):
             inside = text[comment + 1 : text.index(b"\n", comment)]
             if found := DOCID.match(inside):
                 inside = found[1]
             names[at] = inside.strip().decode(errors="replace")
-    lines = line + np.searchsorted(np.flatnonzero(letters == 10), comments)
+    lines = np.searchsorted(np.flatnonzero(letters == 10), comments).astype(np.int32)
 
     # Features.
     columns, ends = rows.indices[:n] - 1, np.append(0, rows.ends[:row])
@@ -249,7 +266,8 @@ def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
     else:
         features.eliminate_zeros()
         features = features.copy()  # lets go the arrays that would hold any text
-    return _Block(rows.grades[:row], rows.ids[:row], long_ids, names, lines, features, n)
+    ids = rows.ids[:row].copy()  # a view would keep the ends and comments too
+    return _Block(rows.grades[:row], ids, long_ids, names, line, lines, features, n)
 
 
 def _parse_line(body: bytes) -> tuple[float, int | None, list[int], list[float]]:

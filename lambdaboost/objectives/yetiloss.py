@@ -44,6 +44,8 @@ class YetiLoss(Objective):
         its source, so ``YetiLoss(CNDCG())`` orders by clicks.
     beta : float
         β, in units of the score, ≥ 0; 0 is ``LambdaRank(metric)``.
+        Noise is added in float32 to what a score is below the best of its query: where scores lie 10,000 and more
+        apart, or β is below a millionth of their range, ranks by noise lose digits.
     draws : int
         T, ≥ 1.
     seed : int

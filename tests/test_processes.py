@@ -139,9 +139,9 @@ def trained_in_threads(engine):
 
 @pytest.mark.slow
 def test_in_threads():
-    """Numba's number of threads, which each thread has for itself, stays as it was set; the engine's do the work."""
+    """Numba's number of threads, which each thread has for itself, stays as it was set; a pool of two does the work."""
     found = ran(trained_in_threads, *ENGINES, NUMBA_NUM_THREADS="2")
-    assert found == [[True, 1, [2, []], [2, []]]] * 2
+    assert found == [[True, 1, [2, [2]], [2, [2]]]] * 2
 
 
 def trained_in_forks(engine):

@@ -75,18 +75,33 @@ def test_using_sets_the_number_inside():
     assert threads() == outside
 
 
+SEEN = []
+
+
+class WatchedRank(LambdaRank, registered=False):
+    def lambdas(self, scores, q, iteration):
+        SEEN.append(threads())
+        return super().lambdas(scores, q, iteration)
+
+
+class WatchedNDCG(NDCG, registered=False):
+    def _per_query(self, scores, q):
+        SEEN.append(threads())
+        return super()._per_query(scores, q)
+
+
 def stock_lightgbm(**params):
     import lightgbm as lgb
 
     data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1})
-    given = params | {"objective": LambdaRank(), "verbose": -1, "metric": "None"}
-    lgb.train(given, data, 1, valid_sets=[data], feval=NDCG())
+    given = params | {"objective": WatchedRank(), "verbose": -1, "metric": "None"}
+    lgb.train(given, data, 1, valid_sets=[data], feval=WatchedNDCG())
 
 
 def stock_lgbm_ranker(**params):
     import lightgbm as lgb
 
-    lgb.LGBMRanker(objective=LambdaRank(), n_estimators=1, verbose=-1, **params).fit(X, Y, group=GROUP)
+    lgb.LGBMRanker(objective=WatchedRank(), n_estimators=1, verbose=-1, **params).fit(X, Y, group=GROUP)
 
 
 def stock_xgboost(**params):
@@ -94,22 +109,18 @@ def stock_xgboost(**params):
 
     data = xgb.DMatrix(X, Y, group=GROUP)
     given = params | {"objective": "rank:ndcg", "disable_default_eval_metric": True}
-    metric = {"custom_metric": NDCG(), "evals": [(data, "train")], "verbose_eval": False}
-    xgb.train(given, data, 1, obj=LambdaRank(), **metric)
+    metric = {"custom_metric": WatchedNDCG(), "evals": [(data, "train")], "verbose_eval": False}
+    xgb.train(given, data, 1, obj=WatchedRank(), **metric)
 
 
 def numbers_of_threads(name, params):
     """Those inside a training, and those of a gradient after it."""
-    seen, count = [], _jit.threads
-    _jit.threads = lambda: seen.append(count()) or seen[-1]
-    try:
-        globals()[name](**params)
-        inside = sorted(set(seen))
-        seen.clear()
-        LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))
-        return inside, sorted(set(seen))
-    finally:
-        _jit.threads = count
+    SEEN.clear()
+    globals()[name](**params)
+    inside = sorted(set(SEEN))
+    SEEN.clear()
+    WatchedRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))
+    return inside, sorted(set(SEEN))
 
 
 TRAININGS = [

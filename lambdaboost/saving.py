@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -269,7 +270,26 @@ def load(path: str | Path) -> SavedModel:
         raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    return SavedModel(ENGINES[about["engine"]].read(content), about, encoder, str(path))
+    engine = ENGINES[about["engine"]]
+    booster = engine.read(content)
+    try:
+        _check_order("features of columns", encoder.features, engine.feature_names(booster))
+        known = engine.categories(booster)
+        for feature, values in encoder.categories.items():
+            _check_order(f"categories of {quote(feature)}", values, known.get(feature, ()))
+    except ValueError as error:
+        raise ValueError(f"{sidecar} is not the description of this model: {error}; {RESTORE}") from None
+    return SavedModel(booster, about, encoder, str(path))
+
+
+def _check_order(entry: str, described: Sequence[Any], of_booster: Sequence[Any]) -> None:
+    """Raise where values are described twice, or in another order than that of the booster, if it knows them."""
+    # LightGBM keeps an underscore for a blank.
+    ours, theirs = ([str(value).replace(" ", "_") for value in values] for values in (described, of_booster))
+    if twice := [value for value, count in Counter(described).items() if count > 1]:
+        raise ValueError(f"{entry} has {quote(twice[0])} twice")
+    if ours != theirs and sorted(ours) == sorted(theirs):
+        raise ValueError(f"{entry} has another order than the model")
 
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:

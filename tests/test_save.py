@@ -352,3 +352,34 @@ def test_served_by_treelite(tmp_path, engine):
     np.testing.assert_allclose(
         served, expected, rtol=0, atol=0 if engine == "lightgbm" else 1e-6 * abs(expected).max()
     )
+
+
+@ENGINE
+@pytest.mark.parametrize(
+    ("entry", "values", "says"),
+    [
+        ("features", ["dist ance", "brand", "price"], "features of columns has another order"),
+        ("features", ["price", "price", "brand"], "features of columns has 'price' twice"),
+        ("categories", ["b", "a", "a"], "categories of 'brand' has 'a' twice"),
+    ],
+)
+def test_a_description_in_another_order_is_refused(tmp_path, engine, entry, values, says):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"price": rng.random(40), "dist ance": rng.random(40), "qid": np.repeat([1, 2], 20)})
+    frame["brand"] = pd.Categorical(rng.choice(["a", "b"], 40))
+    if engine == "lightgbm":
+        ranker = LambdaRanker(n_estimators=2, min_child_samples=2, verbose=-1)
+    else:
+        ranker = XGBLambdaRanker(n_estimators=2, min_child_weight=0)
+    path = tmp_path / ("model.txt" if engine == "lightgbm" else "model.ubj")
+    save(ranker.fit(frame, rng.integers(0, 3, 40)), path)
+    assert (load(path).predict(frame) == ranker.predict(frame)).all()
+    sidecar = path.with_name(f"{path.name}.json")
+    about = json.loads(sidecar.read_text())
+    if entry == "features":
+        about["columns"]["features"] = values
+    else:
+        about["categories"]["brand"] = values
+    sidecar.write_text(json.dumps(about))
+    with pytest.raises(ValueError, match=says):
+        load(path)

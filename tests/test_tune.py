@@ -274,11 +274,16 @@ def test_a_tolerance_merges_the_models_of_each_label(tolerance):
 
 
 def test_clicks_at_random_give_nothing_away():
-    """Entry 15."""
-    q, rng = TRAIN.queries, np.random.default_rng(0)
-    noise = Queries(q.relevance, q.sizes, clicks=rng.random(q.n_documents))
-    found = tune(Collection(TRAIN.features, noise), measure=BOTH, tolerance=0.01, engine="lightgbm", **TINY)
-    assert found.weights is None
+    """Entry 15: a proof at the level of 5 % may fail once in a while, not in one draw of clicks after the other."""
+    merged = 0
+    for seed in range(4):
+        q, rng = TRAIN.queries, np.random.default_rng(seed)
+        noise = Queries(q.relevance, q.sizes, clicks=rng.random(q.n_documents))
+        found = tune(
+            Collection(TRAIN.features, noise), measure=BOTH, tolerance=0.01, engine="lightgbm", **TINY
+        )
+        merged += found.weights is not None
+    assert merged <= 1
 
 
 # The table, on drawn searches of known truth.

@@ -174,7 +174,7 @@ class Difference:
         t = precise * np.sqrt(weights.sum())
         half = 1.96 * error
         return (
-            f"{mean:+.2f} ({mean - half:+.2f} to {mean + half:+.2f}) | {mean / error:.1f} | "
+            f"{mean:+.2f} ({mean - half:+.2f} to {mean + half:+.2f}) | {mean / max(error, 1e-9):.1f} | "
             f"{(self.means > 0).sum()} of {n} | {precise:+.2f} ({t:.1f})"
         )
 

@@ -40,8 +40,8 @@ class CrossValidated:
         The queries that were measured, each held out once, with all labels.
     scores : float64 array of shape (n_documents,)
         The score of each document by the model that was not trained on its query, in the order of `queries`.
-    values : dict of Measure to float64 array of shape (n_queries,)
-        Each measure of each query; NaN where it is undefined.
+    values : dict of Measure to float64 array
+        Each measure of each query, a figure for every query of `queries`; NaN where it is undefined.
     rounds, limit : int
         The number of rounds of every fold, and the largest that was allowed.
     seconds : float
@@ -81,7 +81,7 @@ def cross_validate(
     workers: int = 1,
     seed: int = 0,
 ) -> CrossValidated:
-    """Measure a `LambdaRanker` on queries that it was not trained on.
+    """Measure a ranker on queries that it was not trained on.
 
     Each fold is trained for up to ``n_estimators`` rounds, less if the first measure of its held-out queries has not
     risen for `early_stopping_rounds` rounds. All folds are then measured after the same number of rounds, the one with

@@ -126,8 +126,8 @@ class Tuned:
         all rows, and the ``mark`` of significance; ``rounds``, ``seconds`` and the ``error`` of a setting that failed.
     choice : pandas.Series
         The row of the chosen setting on the first measure.
-    model : LambdaRanker
-        The chosen setting, fitted on all queries of `X`.
+    model : ranker
+        The chosen setting as a fitted LambdaRanker, trained on all queries of `X`.
     objective, params, rounds : objective or str, dict, int
         What the model was fitted with.
     scores : dict of str to float64 array of shape (n_documents,)
@@ -229,7 +229,7 @@ def tune(
     """Find trees, an objective and a number of rounds for your data, and compare what each contributes.
 
     A table and its grades go in as ``LambdaRanker(query=…, sources=…).fit(X, y)`` takes them. The choice is fitted on
-    all of them again, exactly as
+    all of them again, exactly as ::
 
         LambdaRanker(objective=tuned.objective, n_estimators=tuned.rounds, query=…, sources=…, **tuned.params).fit(X, y)
 
@@ -243,7 +243,7 @@ def tune(
         Queries to measure on in place of cross-validation, such as those of a later time: a table with the columns of
         X. They are never trained on.
     query, sources, position, weight : str, list or dict, str, str
-        Columns of X, as of `LambdaRanker`.
+        Columns of X, as of the rankers.
     group, qid, sample_weight : arrays, optional
         As of ``LambdaRanker.fit``.
     measure : Measure, str or iterable of them

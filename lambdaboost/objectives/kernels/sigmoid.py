@@ -16,14 +16,14 @@ from lambdaboost._jit import by_type, inlined, inlined_strict_fp
 ONE = np.float32(1)
 
 # How far apart two scores of a list may lie, in units of 1/σ, by what is computed of their distance x.
-FLOAT32_NORMAL = 86.0  # e^x, e^{−x} and 1 / (e^x + e^x) are normal float32 numbers up to here
 FLOAT32_ZERO = 104.0  # e^{−x} is 0 in float32 from here: the force of a pair in the right order
 FLOAT64_NORMAL = (
     700.0  # e^{−x} is a normal float64 number up to here, and so is what a pair makes of two of them
 )
 # E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
-# the list, less |c| for a centre c.
-RATIO_RANGE = 2 * FLOAT32_NORMAL
+# the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then, and stays a float32 number times a weight of up
+# to 10^8: a rank, or an inverse propensity, which the compiler may multiply in first.
+RATIO_RANGE = 140.0
 POWERS = np.exp2(-np.arange(1012.0))
 LOG2_E = 1 / math.log(2)
 LN_2 = math.log(2)

@@ -21,8 +21,8 @@ FLOAT64_NORMAL = (
     700.0  # e^{−x} is a normal float64 number up to here, and so is what a pair makes of two of them
 )
 # E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
-# the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then, and stays a float32 number times a weight of up
-# to 10^8: a rank, or an inverse propensity, which the compiler may multiply in first.
+# the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then, and stays a float32 number times a weight of
+# up to 10^8: a rank, or an inverse propensity, which the compiler may multiply in first.
 RATIO_RANGE = 140.0
 POWERS = np.exp2(-np.arange(1012.0))
 LOG2_E = 1 / math.log(2)

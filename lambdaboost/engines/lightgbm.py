@@ -78,9 +78,7 @@ METRICS = frozenset({"None", *_METRICS.split()})
 @cache
 def aliases() -> dict[str, list[str]]:
     """All names of each parameter, the main one first."""
-    from lightgbm.basic import _ConfigAliases
-
-    return dict(_ConfigAliases._get_all_param_aliases())
+    return dict(package(NAME).basic._ConfigAliases._get_all_param_aliases())
 
 
 def parameter_names() -> frozenset[str]:

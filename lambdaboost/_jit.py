@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
 from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 import numba
@@ -147,18 +147,40 @@ def _processors() -> int:
 
 BLOCKS_PER_THREAD = 4
 
-_pools: dict[int, ThreadPoolExecutor] = {}  # one per number of threads, so that none has more
+Work = Callable[[], None]
+# A queue and how many threads serve it; one per number of threads, so that none has more.
+_pools: dict[int, tuple[SimpleQueue[Work], int]] = {}
 
-# A child process does not inherit a pool's threads, only the object that would wait for them for ever.
+# A child process does not inherit a pool's threads, only the queue that nobody would read.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)
 
 
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """A pool that makes this thread one of `n_threads`."""
-    if n_threads not in _pools:
-        _pools[n_threads] = ThreadPoolExecutor(n_threads - 1, thread_name_prefix="lambdaboost")
-    return _pools[n_threads]
+def _pool(n_threads: int) -> tuple[SimpleQueue[Work], int]:
+    """The queue of the threads that make this one of `n_threads`, or one of as many as can be started; their number.
+
+    Ctrl-C may raise anywhere in the calling thread. Nothing here is left locked by it, as the semaphore of a
+    `ThreadPoolExecutor` can be: putting into this queue is one step.
+    """
+    if n_threads in _pools:
+        return _pools[n_threads]
+    queue: SimpleQueue[Work] = SimpleQueue()
+    started = 0
+    for _ in range(n_threads - 1):
+        try:
+            Thread(target=_serve, args=(queue,), name=f"lambdaboost_{started}", daemon=True).start()
+        except RuntimeError:  # the interpreter is exiting, or the process has its limit of threads
+            break
+        started += 1
+    if started:
+        _pools[n_threads] = queue, started
+    return queue, started
+
+
+def _serve(queue: SimpleQueue[Work]) -> None:
+    """Do the work of a queue, for as long as the process lives."""
+    while True:
+        queue.get()()
 
 
 def over_queries(
@@ -199,11 +221,9 @@ def over_queries(
                 error = raised
             ended.put(error)
 
-    for _ in range(n_threads - 1):
-        try:
-            _pool(n_threads).submit(work)
-        except RuntimeError:  # the interpreter is exiting, or the process has its limit of threads
-            break
+    queue, helpers = _pool(n_threads)
+    for _ in range(helpers):
+        queue.put(work)
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
     work()
     # Blocks are waited for, not helpers: one that could not be started has none, one that is late needs none.

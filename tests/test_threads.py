@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib
+import threading
 
 import numpy as np
 import pytest
@@ -143,11 +144,12 @@ def test_gradient_where_no_thread_can_be_started(monkeypatch):
     q = Queries(Y, sizes=GROUP)
     wanted = LambdaRank().gradient(X[:, 0], q)
 
-    class Full:
-        def submit(self, work):
+    class Full(threading.Thread):
+        def start(self):
             raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(_jit, "_pool", lambda threads: Full())
+    monkeypatch.setattr(_jit, "Thread", Full)
+    monkeypatch.setattr(_jit, "_pools", {})
     with using(4):
         np.testing.assert_array_equal(LambdaRank().gradient(X[:, 0], q), wanted)
 

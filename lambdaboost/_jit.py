@@ -119,9 +119,8 @@ def threads() -> int:
         return number
     if "NUMBA_NUM_THREADS" in os.environ or config.NUMBA_NUM_THREADS != config.NUMBA_DEFAULT_NUM_THREADS:
         return int(config.NUMBA_NUM_THREADS)
-    first = (
-        os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    )  # one number for each level of nesting
+    # One number for each level of nesting.
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) > 0 else _processors()
 
 

@@ -129,9 +129,8 @@ _PREFIX = f"kernels-{_CHECKED}{sys.implementation.cache_tag}-numba{numba.__versi
 @cache
 def _folders() -> list[Path]:
     """Where kernels of these sources may stand, the first choice first."""
-    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[
-        :8
-    ]  # installations leave each other's alone
+    # Installations leave each other's folders alone.
+    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:8]
     if config.CACHE_DIR:
         roots = [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
     else:

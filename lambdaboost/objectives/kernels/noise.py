@@ -33,9 +33,8 @@ from lambdaboost.objectives.kernels.levels import Levels
 Floats = NDArray[np.float64]
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
-LOWEST = np.float64(
-    -1e30
-)  # documents that lie farther below the best of their query are ranked as if they lay here
+# Documents that lie farther below the best of their query are ranked as if they lay here.
+LOWEST = np.float64(-1e30)
 STEPS = 2.0**20  # of a gap, a unit of the score
 WIDEST_GAP = 2.0**30  # in steps
 

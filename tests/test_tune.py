@@ -317,7 +317,7 @@ def test_clicks_at_random_give_nothing_away():
     for seed in range(8):
         q, rng = TRAIN.queries, np.random.default_rng(seed)
         noise = Queries(q.relevance, q.sizes, clicks=rng.random(q.n_documents))
-        given = {"measure": BOTH, "tolerance": 0.5, "engine": "lightgbm", **TINY, "settings": 1}
+        given = {"measure": BOTH, "tolerance": 0.01, "engine": "lightgbm", **TINY, "settings": 1}
         found = tune(Collection(TRAIN.features, noise), **given)
         assert found.weights is None and len(found.members) == 1
 

@@ -255,8 +255,7 @@ def tune(
     tolerance : float, optional
         With two measures: how much of the first may be lost, in its units, such as 0.005, for more of the second. The
         models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`: on
-        held-out scores after numbers of rounds that the other folds chose, with twice the variance for the gain. Not
-        with `valid`, which stops every model.
+        held-out scores after numbers of rounds that the other folds chose. Not with `valid`, which stops every model.
     engine : "lightgbm" or "xgboost", optional
         The engine; by default LightGBM, with XGBoost on two settings of trees where both are installed.
     settings : int
@@ -380,21 +379,12 @@ def tune(
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
         first, second = single_models(results, measures)
-        found = first.found, second.found
-        curve = trade_off(*(one.nested_scores for one in found), found[0].queries, measures)
+        scores = first.found.nested_scores, second.found.nested_scores
+        curve = trade_off(*scores, first.found.queries, measures)
         point = curve.choose(tolerance=tolerance)
         notes.append(point.sentence)
         members, chosen = [first], first
-        # What a model of pure noise gains on one fold, by what is alike in both, the model of this fold gains on the
-        # other: each pair of folds counts twice, which doubles the variance of the mean, for any number of folds.
-        half = point.gain - point.gain_interval[0]
-        is_gain = point.weight > 0 and point.gain > np.sqrt(2) * half
-        if point.weight > 0 and not is_gain:
-            notes.append(
-                "The models are not merged: the gain is not significant with twice the variance, which models of "
-                "different folds may have, since each learned from the other's queries."
-            )
-        if is_gain:
+        if point.weight > 0:
             members, weights, chosen = [first, second], point.weights, blend(first, second, point.weights)
     comparison = compare_results(results, failed, chosen, on_trees(results, main, loss), measures)
 

@@ -25,6 +25,15 @@ class Value:
 
     registry: ClassVar[dict[str, type[Any]] | None] = None
 
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Raise where an engine that was given the class, in place of an object, calls it with scores and data."""
+        called = len(given) >= 2 and isinstance(given[0], np.ndarray)
+        if called and (isinstance(given[1], np.ndarray) or hasattr(given[1], "get_label")):
+            raise TypeError(
+                f"the engine was given the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
+            )
+        return super().__new__(cls)
+
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         check = cls.__post_init__

@@ -215,7 +215,8 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
                     f"{a_slice} {RELEVANCE!r}, which was given by attach, and has the matrix's own label instead: "
                     f"{WITHOUT_SLICES}"
                 )
-            if np.size(of_whole.weight) and not np.size(weight):
+            has_weight = of_whole.weight is not None and of_whole.weight.size > 0
+            if has_weight and (weight is None or not weight.size):
                 warn(f"{a_slice} the weights of queries, so that all count the same: {WITHOUT_SLICES}")
         if attached.label is not None and not np.array_equal(attached.label, _as_engines_keep(labels)):
             raise ValueError(

@@ -340,7 +340,9 @@ WRONG = {
         {}, {"eval_set": [(X_VALID, Q_VALID.relevance, 1)]}, TypeError,
         r"^eval_set\[0\] is a tuple, expected a pair \(X, y\)"
     ),
-    "a table for a set": ({}, {"eval_set": table(X_VALID, Q_VALID)}, TypeError, r"^eval_set\[0\] is a str, expected a pair"),
+    "a table for a set": (
+        {}, {"eval_set": table(X_VALID, Q_VALID)}, TypeError, r"^eval_set\[0\] is a str, expected a pair"
+    ),
     "a set of fewer features": (
         {}, VALID | {"eval_set": [(X_VALID[:, 1:], Q_VALID.relevance)]}, ValueError,
         rf"^eval_set\[0\] has {X.shape[1] - 1} features, X {X.shape[1]}: give the same columns"

@@ -24,9 +24,8 @@ CHANCE = 1e-6  # the probability below which labels do not contain others by cha
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
-# The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
-# (benchmarks/results/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the
-# same limit counts far fewer.
+# The smallest leaf of gradient steps: smaller ones lower NDCG on small data. With their hessian of 1 an engine's limit
+# counts documents; with λ hessians the same limit counts far fewer.
 GRADIENT_LEAF = 100
 # What is meant by names of parameters of older versions, or of the other engine.
 MEANT = {"max_position": "lambdarank_truncation_level", "ndcg_exp_gain": "label_gain"}

@@ -21,14 +21,14 @@ import pandas as pd
 from experiments.common.script import run
 from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
-from lambdaboost.tuning.portfolio import PORTFOLIO
+from lambdaboost.tuning.portfolio import TRIED
 from lambdaboost.tuning.tune import choose
 from lambdaboost.tuning.tuned import Result, Setting, compare_results
 
 QUERIES, SPREAD = 500, 0.08
 MEASURE, LOSS = NDCG(10), YetiLoss()
 DEFAULT = Setting("default", "lambdarank", "lightgbm", 0)
-TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(len(PORTFOLIO))]
+TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(TRIED)]
 
 
 def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[str, float]]:

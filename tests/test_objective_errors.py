@@ -32,7 +32,6 @@ from lambdaboost import (
     YetiLoss,
     graded,
 )
-from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.objectives import parse
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
@@ -137,42 +136,15 @@ def test_wrong_calls(message, objective, q, call):
         objective.gradient(**{"scores": S, "q": q} | call)
 
 
-X = np.random.default_rng(0).normal(size=(90, 2))
-GRADES = [0, 1, 2] * 30
-SIZES = [45, 45]
-
-
-def on_lightgbm(objective, **given):
-    lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, GRADES, **given))
-
-
-def on_xgboost(objective, **given):
-    xgb.train({}, xgb.DMatrix(X, GRADES, **given), obj=objective)
-
-
-@pytest.mark.parametrize("train", [on_lightgbm, on_xgboost])
-def test_what_an_engine_cannot_train(train):
-    for objective in (SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)):
-        with pytest.raises(ValueError, match="train with GradientStep"):
-            train(objective, group=SIZES)
-    with pytest.raises(ValueError, match=r"\.(Dataset|DMatrix) has no groups"):
-        train(LambdaRank())
-    with pytest.raises(ValueError, match="reads the label source 'clicks'"):
-        train(graded(), group=SIZES)
-
-
-def test_the_class_in_place_of_an_objective():
-    """An engine calls it with scores and data, which are no arguments of an objective."""
-    X, y = np.arange(120.0).reshape(-1, 1), np.arange(120) % 3
-    for call in (
-        lambda: lgb.train({"objective": YetiLoss, "verbose": -1}, lgb.Dataset(X, y, group=[60, 60]), 1),
-        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[60, 60]), 1, obj=YetiLoss),
-        lambda: LambdaRanker(objective=YetiLoss).fit(X, y, group=[60, 60]),
+@pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
+def test_what_an_engine_cannot_train(objective):
+    X, y = np.zeros((90, 1)), [0, 1, 2] * 30
+    for train in (
+        lambda: lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, y, group=[45, 45])),
+        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[45, 45]), obj=objective),
     ):
-        with pytest.raises(
-            TypeError, match=r"objective is the class YetiLoss: give .*, such as YetiLoss\(\)"
-        ):
-            call()
+        with pytest.raises(ValueError, match="train with GradientStep"):
+            train()
 
 
 def test_a_stock_ranker_without_groups():

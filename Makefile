@@ -115,6 +115,7 @@ docs: .venv/installed
 
 bench: .venv/developing
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks.readme  # its tables, from benchmarks/results
 
 PAPER ?= svore2011
 reproduce: .venv/developing

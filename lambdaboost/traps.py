@@ -23,9 +23,8 @@ CHANCE = 1e-6  # the probability below which labels do not contain others by cha
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
-# The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
-# (benchmarks/results/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the
-# same limit counts far fewer.
+# The smallest leaf of gradient steps: smaller ones lower NDCG on small data. With their hessian of 1 an engine's limit
+# counts documents; with λ hessians the same limit counts far fewer.
 GRADIENT_LEAF = 100
 
 # What fills the braces of a row's text, once for each time that the trap is found.

@@ -206,6 +206,11 @@ def test_xgboosts_cv_loses_sources_and_says_so():
     with pytest.raises(ValueError, match=r"loses 'relevance'.*cross_validate and GroupKFold, or use tune"):
         xgb.cv(XGB, grades, 3, nfold=2, obj=LambdaRank())
     assert "test-ndcg@3-mean" in table
+    weighted = xgb.DMatrix(X, Q.relevance, qid=QID, weight=np.arange(1.0, Q.n_queries + 1))
+    with pytest.warns(
+        UserWarning, match=r"xgboost.cv, loses the weights of queries, so that all count the same"
+    ):
+        xgb.cv(XGB, weighted, 3, nfold=2, obj=LambdaRank())
 
 
 @of_every_kind

@@ -32,6 +32,7 @@ from lambdaboost import (
     YetiLoss,
     graded,
 )
+from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.objectives import parse
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
@@ -145,6 +146,29 @@ def test_what_an_engine_cannot_train(objective):
     ):
         with pytest.raises(ValueError, match="train with GradientStep"):
             train()
+
+
+def test_the_class_in_place_of_an_object():
+    """An engine calls it with scores and data, which are no arguments of an objective or a measure."""
+    X, y = np.arange(120.0).reshape(-1, 1), np.arange(120) % 3
+    data, matrix = lgb.Dataset(X, y, group=[60, 60]), xgb.DMatrix(X, y, group=[60, 60])
+    own, evals = {"objective": YetiLoss(), "metric": "None", "verbose": -1}, [(matrix, "valid")]
+    for call in (
+        lambda: lgb.train(own, data, 1, valid_sets=[data], feval=NDCG),
+        lambda: xgb.train({}, matrix, 1, obj=YetiLoss(), evals=evals, custom_metric=NDCG),
+    ):
+        with pytest.raises(TypeError, match=r"given the class NDCG: give an object of it, such as NDCG\(\)"):
+            call()
+    for call in (
+        lambda: lgb.LGBMRanker(objective=YetiLoss).fit(X, y, group=[60, 60]),
+        lambda: lgb.train({"objective": YetiLoss, "verbose": -1}, lgb.Dataset(X, y, group=[60, 60]), 1),
+        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[60, 60]), 1, obj=YetiLoss),
+        lambda: LambdaRanker(objective=YetiLoss).fit(X, y, group=[60, 60]),
+    ):
+        with pytest.raises(
+            TypeError, match=r"the class YetiLoss: give an object of it, such as YetiLoss\(\)"
+        ):
+            call()
 
 
 def test_a_stock_ranker_without_groups():

@@ -368,4 +368,4 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
     assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)
     (tmp_path / "short").write_text("1\n")
     assert "has 1 scores" in refused("--scores", tmp_path / "short", *end)
-    assert "No such file" in refused("--model", tmp_path / "none", *end)
+    assert "does not exist" in refused("--model", tmp_path / "none", *end)

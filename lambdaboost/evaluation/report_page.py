@@ -221,8 +221,9 @@ def _trade_off_section(
     pieces = []
     for up in further:
         caption = (
-            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto front, systems that no "
-            f"other beats on both. Bars are 95% intervals of the differences from {comparison.systems[0]}."
+            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto front, "
+            "systems that no other beats on both. Bars are 95% intervals of the differences from "
+            f"{comparison.systems[0]}."
         )
         draw = partial(
             charts.draw_front, comparison=comparison, across=repr(across), up=repr(up), names=names

@@ -221,8 +221,8 @@ def _trade_off_section(
     pieces = []
     for up in further:
         caption = (
-            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto front, "
-            "systems that no other beats on both. Bars are 95% intervals of the differences from "
+            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto "
+            "front, systems that no other beats on both. Bars are 95% intervals of the differences from "
             f"{comparison.systems[0]}."
         )
         draw = partial(

@@ -81,7 +81,7 @@ def assert_xendcg(objective, gain, scores, q, iteration):
 @pytest.mark.parametrize(("objective", "gain"), [*zip(XENDCGS, GAINS, strict=True)], ids=map(repr, XENDCGS))
 @pytest.mark.parametrize("spread", [0.0, 1.0, 60.0, 1e6])
 def test_xendcg_equals_one_number_after_the_other(objective, gain, spread):
-    """As LightGBM draws them; lists shorter and longer than those that share one pass, with and without missing labels."""
+    """As LightGBM draws them; lists shorter and longer than those that share one pass, some labels missing."""
     for seed, missing in enumerate((False, True)):
         scores, q = drawn.make(seed, [1, 2, 3, 5, 17, 40, 300, 250, 530, 8, 2], spread, missing=missing)
         assert_xendcg(objective, gain, scores, q, iteration=3)

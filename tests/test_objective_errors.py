@@ -74,6 +74,7 @@ CURVE = Propensities((1.0, 0.5))
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
         ("beta is -1: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
         ("draws is 0: give a whole number ≥ 1", lambda: YetiLoss(draws=0)),
+        ("seed is 1099511627776: give a whole number from 0 to 2147483647$", lambda: YetiLoss(seed=2**40)),
         (r"ListNet\(\), whose pairs cannot be weighted", lambda: InversePropensity(ListNet(), CURVE)),
         ("weight the parts of a combination", lambda: InversePropensity(Blend(*TWO, 0.5), CURVE)),
         (r"expected Propensities\(\[1, 0.5, …\]\)", lambda: InversePropensity(LambdaRank(), [1, 0.5])),

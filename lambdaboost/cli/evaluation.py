@@ -170,8 +170,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
-        if n := int(np.isnan(values).sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = f"counted as {measure.empty:g}"
             if np.isnan(measure.empty):
                 how = "left out"

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from math import log2, nan, sqrt
 
 import naive_measures as naive
@@ -355,9 +356,8 @@ def test_the_same_bits_whatever_the_threads(measure):
 def test_no_relevant_document_counts_as_empty(measure):
     q = Queries([0, 0, 0, 0], sizes=[3, 1], clicks=[0, 0, 0, 0])
     assert_array_equal(measure.per_query(DOWN[:4], q), [measure.empty, measure.empty])
-    with_one = type(measure)(**{**vars(measure), "empty": 1.0})
-    assert with_one(DOWN[:4], q) == 1.0
-    assert np.isnan(type(measure)(**{**vars(measure), "empty": nan})(DOWN[:4], q))
+    assert replace(measure, empty=1.0)(DOWN[:4], q) == 1.0
+    assert np.isnan(replace(measure, empty=nan)(DOWN[:4], q))
 
 
 @every_measure

@@ -137,8 +137,7 @@ def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterSta
     check_sources(measure, known.queries, remedy=remedy_of(data))
     if state is None:
         return str(measure.name)
-    if data is not None:
-        warn_of_sorted_rows(measure, known.queries)
+    warn_of_sorted_rows(measure, known.queries)
     booster: Any = state.booster()
     engine: Any = engine_of(booster)
     # As the engine has it, and another one if the engine evaluates its own metric of that name.

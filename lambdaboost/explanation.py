@@ -136,10 +136,12 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     contributions = engine.contributions(booster, taken, **given)
 
     # The values as they are in `rows`; in a frame those of the column of that name, if there is one, else by place.
-    shown = taken
+    # Models of the command line have their names only in the description.
+    shown, names, values = taken, engine.feature_names(booster), []
     if hasattr(rows, "iloc"):
         shown = rows.iloc[two]
-    names, values = engine.feature_names(booster), []
+    if features is not rows and hasattr(features, "columns"):
+        names = tuple(features.columns)
     for at, name in enumerate(names):
         if not hasattr(shown, "iloc"):
             values.append((shown[0, at], shown[1, at]))

@@ -140,7 +140,7 @@ def test_wrong_calls(message, objective, q, call):
 
 @pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
 def test_what_an_engine_cannot_train(objective):
-    X, y = np.zeros((90, 1)), [0, 1, 2] * 30
+    X, y = np.arange(90.0)[:, None], [0, 1, 2] * 30
     for train in (
         lambda: lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, y, group=[45, 45])),
         lambda: xgb.train({}, xgb.DMatrix(X, y, group=[45, 45]), obj=objective),

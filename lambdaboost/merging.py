@@ -101,7 +101,9 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
         except Exception as error:
             if (said := refusal(error)) is None:
                 raise
-            raise ValueError(f"models[{at}] was not trained ({said}): train it, or load a model file") from None
+            raise ValueError(
+                f"models[{at}] was not trained ({said}): train it, or load a model file"
+            ) from None
     # Rankers know the values of their categories, by the names of the columns; boosters those that their engine stores,
     # by its own names.
     fitted = [getattr(model, "_fitted", None) for model in models]

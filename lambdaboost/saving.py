@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import shorten_repr
 from lambdaboost._files import check_place, replacing_all
 from lambdaboost._value import text_of
-from lambdaboost._words import counted, quote
+from lambdaboost._words import quote
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
@@ -45,7 +45,7 @@ TYPES = {str: "text", dict: "an object"}
 RESTORE = "train again, or restore the original"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class SavedModel:
     """A loaded model, which scores tables, files and arrays.
 
@@ -66,12 +66,6 @@ class SavedModel:
     about: Mapping[str, Any]
     encoder: Encoder
     name: str = "the model"
-
-    def __repr__(self) -> str:
-        what = f"{self.engine.TITLE}, {counted(self.engine.n_rounds(self.booster), 'round')}"
-        if "objective" in self.about:
-            what += f", objective={self.about['objective']}"
-        return f"<SavedModel {self.name}: {what}>"
 
     @property
     def engine(self) -> Engine:
@@ -115,6 +109,13 @@ class SavedModel:
 
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a table in the order of its rows, shape (n_rows,); as `predict`."""
+        found = self.engine.scores(self.booster, self.features(table)[0], missing=self.missing)
+        if found.ndim != 1:
+            raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
+        return found
+
+    def features(self, table: Table) -> tuple[Any, Encoder]:
+        """The features of a table as the booster takes them, shape (n_rows, n_features), and their encoder."""
         # A stock booster has its features by name, or by their place in the table.
         engine, encoder = self.engine, self.encoder
         n = len(engine.feature_names(self.booster))
@@ -137,10 +138,7 @@ class SavedModel:
                 f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns, on the command "
                 "line with --drop"
             )
-        found = engine.scores(self.booster, encoder.transform(table), missing=self.missing)
-        if found.ndim != 1:
-            raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
-        return found
+        return encoder.transform(table), encoder
 
 
 def save(

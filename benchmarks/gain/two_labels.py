@@ -2,8 +2,8 @@
 
 Protocol, settled before the run
 --------------------------------
-Sets: `PARTS`, described in `two_label_sets`. Folds of random queries, each tested once per seed; of the others, a quarter
-stops the trainings and gives the spreads by which scores are divided. Documents are shuffled inside each query.
+Sets: `PARTS`, described in `two_label_sets`. Folds of random queries, each tested once per seed; of the others, a
+quarter stops the trainings and gives the spreads by which scores are divided. Documents are shuffled inside each query.
 
 Training: LightGBM, one thread, 15 leaves, learning rate 0.1, its other defaults, at most 200 rounds. A training of
 weight w stops 25 rounds after the best (1 - w)·NDCG@10 of the first label + w·CNDCG@10 of the second on the queries
@@ -153,9 +153,8 @@ def scores_of(
     trainer: Trainer, other: Trainer, test: Labelled
 ) -> tuple[dict[str, list[Floats]], dict[str, float]]:
     """The test scores of every system at weight 0, at `WEIGHTS` and at weight 1; and its trees at weight 0.5."""
-    train, stop = trainer.train, trainer.stop
     first_measure, second_measure = trainer.measures
-    first_gain, second_gain = gains_of(train)
+    first_gain, second_gain = gains_of(trainer.train)
     steps = np.linspace(0, 1, LEVELS + 1)
     own = LambdaRank(replace(first_measure, empty=0.0)), LambdaRank(replace(second_measure, empty=0.0))
     noisy = tuple(YetiLoss(objective.metric) for objective in own)
@@ -335,7 +334,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = made.parse_args(arguments)
     kept = options.out.with_suffix(".pkl")
-    runs: dict[tuple[str, float, int], tuple[str, Run]] = pickle.loads(kept.read_bytes()) if kept.exists() else {}
+    runs: dict[tuple[str, float, int], tuple[str, Run]] = (
+        pickle.loads(kept.read_bytes()) if kept.exists() else {}
+    )
     git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
     by = f"commit {commit}. {this_machine(threads=1)}"
@@ -350,7 +351,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 began = time.process_time()
                 runs[name, known, seed] = by, one_seed(data, known, seed)
                 kept.write_bytes(pickle.dumps(runs))
-                note(f"{name}, grades {known:.0%}, seed {seed}: {time.process_time() - began:.0f} s of processor time")
+                note(
+                    f"{name}, grades {known:.0%}, seed {seed}: {time.process_time() - began:.0f} s of processor time"
+                )
 
 
 if __name__ == "__main__":

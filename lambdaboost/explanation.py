@@ -134,7 +134,8 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     shown = taken
     if hasattr(rows, "iloc"):
         shown = rows.iloc[two]
-    # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array.
+    # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array, as by the command
+    # line.
     names, values = getattr(taken, "columns", engine.feature_names(booster)), []
     for at, name in enumerate(names):
         if not hasattr(shown, "iloc"):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import shorten_repr
 from lambdaboost._files import check_place, replacing_all
 from lambdaboost._value import text_of
-from lambdaboost._words import quote
+from lambdaboost._words import counted, quote
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
@@ -45,7 +45,7 @@ TYPES = {str: "text", dict: "an object"}
 RESTORE = "train again, or restore the original"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SavedModel:
     """A loaded model, which scores tables, files and arrays.
 
@@ -66,6 +66,14 @@ class SavedModel:
     about: Mapping[str, Any]
     encoder: Encoder
     name: str = "the model"
+
+    def __repr__(self) -> str:
+        engine = self.engine
+        rounds, features = engine.n_rounds(self.booster), len(engine.feature_names(self.booster))
+        trained = f"{engine.TITLE}, {self.about.get('objective', 'objective unknown')}"
+        return (
+            f"SavedModel({self.name}: {trained}; {counted(rounds, 'round')}, {counted(features, 'feature')})"
+        )
 
     @property
     def engine(self) -> Engine:

@@ -175,7 +175,7 @@ def test_golden(measure, expected):
 
 @pytest.mark.parametrize("measure", ALL, ids=repr)
 def test_only_measures_that_say_so_read_the_values_of_scores(measure):
-    """Differences of scores that keep the order change nothing else: `FiniteDifference` counts on it."""
+    """Differences of scores that keep the order change nothing else."""
     scores, q = drawn(seed=3)
     cubed = np.sign(scores) * np.abs(scores) ** 3
     same = np.array_equal(measure.per_query(scores, q), measure.per_query(cubed, q), equal_nan=True)

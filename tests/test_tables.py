@@ -73,6 +73,13 @@ def test_ids_are_keys():
     assert Columns(query="q", label="y").read(frame).queries.ids.tolist() == [1, "1", 2]
     with pytest.raises(TypeError, match=r"^ids is a list in row 1: give text or a number$"):
         query_ids("ids", np.array(["a", [1]], dtype=object))
+    largest = {np.float64: 2**53, np.float32: 2**24}
+    for kind, least in largest.items():
+        assert query_ids("ids", np.array([least - 1, 0.5], kind)).tolist() == [least - 1, 0.5]
+        with pytest.raises(
+            ValueError, match=rf"^ids is {least} in row 1, where float.* merges neighbouring numbers"
+        ):
+            query_ids("ids", np.array([1, least + 1], kind))
 
 
 def test_copies_of_a_query_stay_copies():
@@ -81,7 +88,6 @@ def test_copies_of_a_query_stay_copies():
     )
     drawn = Collection(np.eye(4), q).take([0, 0, 1])
     for derived in (
-        drawn.without_positions(),
         Collection.concat([drawn], keep_ids=False),
         drawn.without_features([1]),
         drawn.shuffled(3),

@@ -1,10 +1,12 @@
-"""Finite differences, SPSA and linear search (2007): slow references, expectations, engines, and the report."""
+"""SPSA and linear search (2007) by expectations, local optima on hills known by formula, and the report."""
 
-import drawn
+import re
+from types import SimpleNamespace
+
+import lightgbm as lgb
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from naive_measures import instance
+import xgboost as xgb
 
 from experiments.yue2007.linear_search import (
     CrossEntropy,
@@ -13,81 +15,14 @@ from experiments.yue2007.linear_search import (
     spsa,
     weight_gradient,
 )
+from experiments.yue2007.local_optimum import local_optimum_test
+from experiments.yue2007.optimum import linear, trees
 from experiments.yue2007.report import Effort
-from experiments.yue2007.slopes import SPSA, FiniteDifference
-from lambdaboost import ERR, MAP, MRR, NDCG, Precision, RankNet, Recall
+from experiments.yue2007.sweep import weight_sweep
+from experiments.yue2007.weights import weights_of
+from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.datasets import web_search_log
-from lambdaboost.evaluation import MEASURES as KNOWN
-
-# In the scores
-
-MEASURES = [
-    NDCG(k=3),
-    MRR(k=5),
-    *(instance(cls, **({"k": 2} if cls in (Precision, Recall) else {})) for cls in KNOWN.values()),
-]
-STEPS = (1e-3, 0.3, 5.0)
-
-
-def one_by_one(metric, scores, q, step):
-    """[Z(s + c e_i) − Z(s − c e_i)] / 2c, one document after the other, all queries measured each time."""
-    lam = np.zeros(q.n_documents)
-    for i in range(q.n_documents):
-        up, down = scores.copy(), scores.copy()
-        up[i] += step
-        down[i] -= step
-        difference = np.nan_to_num(metric.per_query(up, q)) - np.nan_to_num(metric.per_query(down, q))
-        lam[i] = difference.sum() / (2 * step)
-    return lam
-
-
-@pytest.mark.parametrize("metric", MEASURES, ids=repr)
-@settings(deadline=None, max_examples=6)
-@given(case=drawn.query_sets(max_queries=3, max_size=12))
-def test_finite_difference_equals_one_document_after_the_other(metric, case):
-    scores, q = case
-    for step in STEPS:
-        grad, hess = FiniteDifference(metric, step).gradient(scores, q)
-        lam = one_by_one(metric, scores, q, step)
-        np.testing.assert_allclose(grad, -lam, rtol=1e-5, atol=1e-9 / step)
-        assert (hess == 1).all()
-
-
-def smooth(scores, q):
-    """−Σ (s − y)³ of each query, whose slope is −3(s − y)²."""
-    return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
-
-
-def test_a_function_of_the_users_own():
-    scores, q = drawn.make(3, [8, 5, 1])
-    slope = -3 * (scores - q.relevance) ** 2
-    grad, _ = FiniteDifference(smooth, 1e-4).gradient(scores, q)
-    np.testing.assert_allclose(-grad, slope, rtol=1e-4, atol=1e-6)
-
-
-def test_spsa_is_the_slope_in_expectation():
-    scores, q = drawn.make(4, [6, 4])
-    slope = -3 * (scores - q.relevance) ** 2
-    draws = np.array([-SPSA(smooth, 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
-    error = (draws.mean(axis=0) - slope) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
-    assert np.abs(error).max() < 4  # of ten standard normals, once in 1,600 seeds
-
-
-@pytest.mark.parametrize("metric", [NDCG(k=3), MAP(), ERR(max_grade=4)], ids=repr)
-@pytest.mark.parametrize("draws", [1, 3])
-def test_spsa_equals_the_same_draws_by_hand(metric, draws):
-    scores, q = drawn.make(5, [12, 1, 20])
-    lam = np.zeros(q.n_documents)
-    rng = np.random.default_rng((11, 6))
-    for _ in range(draws):
-        delta = np.where(rng.integers(0, 2, q.n_documents) == 1, 1.0, -1.0)
-        up, down = metric.per_query(scores + 0.3 * delta, q), metric.per_query(scores - 0.3 * delta, q)
-        for i, query in enumerate(q.query_of_row):
-            lam[i] += (up[query] - down[query]) / (2 * 0.3) / delta[i] / draws
-    grad, hess = SPSA(metric, 0.3, draws, seed=11).gradient(scores, q, iteration=6)
-    np.testing.assert_allclose(grad, -lam, rtol=1e-5, atol=1e-8)
-    assert (hess == 1).all()
-
+from lambdaboost.evaluation import Measure
 
 # In the weights
 
@@ -130,6 +65,69 @@ def test_spsa_in_the_weights_is_the_slope_in_expectation():
     np.testing.assert_allclose(ratio, 0.5, atol=0.1)
 
 
+# Where training ends
+
+
+class Nearness(Measure, registered=False):
+    """Minus the squared distance of the scores from the grades: a hill with its top where they are equal."""
+
+    empty: float = 0.0
+
+    @property
+    def source(self):
+        return "relevance"
+
+    def _per_query(self, scores, q):
+        return -np.add.reduceat((scores - q.relevance) ** 2, q.offsets[:-1])
+
+
+HILL, EYE = Queries([1, 2, 3, 4], sizes=[4]), np.eye(4)
+X, Q = web_search_log(queries=60, documents=10, features=16, seed=1)
+
+
+def of(*coefficients):
+    return SimpleNamespace(coef_=np.array(coefficients))
+
+
+@pytest.mark.parametrize("train", [trees, linear])
+def test_scores_are_linear_in_the_weights(train):
+    model = train(X, Q, LambdaRank())
+    predicted = model.predict(X if train is trees else xgb.DMatrix(X))
+    weights = weights_of(model, X)
+    rest = predicted - weights.scores
+    np.testing.assert_allclose(rest, rest.mean(), atol=1e-4)
+    direction = np.random.default_rng(0).normal(size=weights.trained.size)
+    by_one = sum(d * weights.moves(one) for one, d in zip(np.eye(direction.size), direction, strict=True))
+    np.testing.assert_allclose(weights.moves(direction), by_one, atol=1e-3)
+
+
+def test_a_leaf_shifts_as_the_library_would_set_it():
+    model = trees(X, Q, LambdaRank())
+    found = weight_sweep(model, X, Q, NDCG(5), weights=1, shifts=[0, 0.5], sizes=[60])
+    tree, leaf = map(int, re.findall(r"\d+", found.weights[0]))
+    changed = lgb.Booster(model_str=model.model_to_string())
+    changed.set_leaf_output(tree, leaf, 1.5 * changed.get_leaf_output(tree, leaf))
+    expected = [NDCG(5)(m.predict(X, raw_score=True), Q) for m in (model, changed)]
+    assert found.values[0, 0].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_known_hill():
+    """Its top passes; from 1 off the top a step h rises where its angle is less than arccos(h/2)."""
+    top, near = of(1.0, 2.0, 3.0, 4.0), of(1.0, 2.0, 3.0, 5.0)
+    t = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
+    sweep = weight_sweep(top, EYE, HILL, Nearness(), shifts=t, weights=3)
+    assert sweep.weights == ("feature 3", "feature 2", "feature 1")
+    np.testing.assert_allclose(sweep.values[0], -np.outer([16, 9, 4], t**2), atol=1e-12)
+    np.testing.assert_allclose(sweep.roughness, 1)
+    found, beside = (local_optimum_test(model, EYE, HILL, Nearness()) for model in (top, near))
+    assert (found.rises, found.trials) == (0, 459) and found.is_local_optimum
+    np.testing.assert_allclose(found.changes, -0.3, atol=1e-12)  # every step is a tenth of √30 long
+    assert found.p_value == pytest.approx(0.99**459)
+    assert 0.2 < beside.rises / 459 < 0.4 and not beside.is_local_optimum
+    level = local_optimum_test(of(*np.ones(16)), X, Q, NDCG(3), step=1e-12)
+    assert level.trials == 0 and level.p_value == 1 and not level.is_local_optimum
+
+
 # The report
 
 
@@ -142,7 +140,12 @@ def test_everything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "FEATURES", 16)
     monkeypatch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
     command.main(["--quick", "--queries", "20", "--documents", "8", "--out", str(out)])
-    assert sorted(path.name for path in out.iterdir()) == ["figure_1.png", "figure_2.png", "report.md"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "figure_1.png",
+        "figure_2.png",
+        "figure_3.png",
+        "report.md",
+    ]
     text = (out / "report.md").read_text(encoding="utf-8")
     for said in ("| FDSA |", "| LambdaRank | 0.", "virtually identical to the closed form: **yes**"):
         assert said in text

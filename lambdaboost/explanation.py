@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
+from lambdaboost._words import plain
 from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import escape_label, has_matplotlib, render_svg
@@ -16,6 +17,7 @@ from lambdaboost.evaluation.comparison import html_table
 from lambdaboost.saving import SavedModel, booster_in_use
 
 SHOWN = 12  # bars of a plot
+LONGEST = 40  # characters of a name there
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ class Explanation:
             axes = plt.subplots()[1]
         shown = self.frame.iloc[:SHOWN][::-1]
         colors = np.where(shown["contribution"] > 0, "#0072b2", "#d55e00")
-        axes.barh([escape_label(str(name)) for name in shown["feature"]], shown["contribution"], color=colors)
+        names = [escape_label(plain(name, LONGEST)) for name in shown["feature"]]
+        axes.barh(range(len(names)), shown["contribution"], color=colors, tick_label=names)
         axes.axvline(0, color="#999999", linewidth=1)
         axes.set_xlabel(f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}")
         return axes

@@ -16,7 +16,9 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))
 X[rng.random(X.shape) < 0.1] = np.nan
 Y, SIZES = np.nan_to_num(X[:, 0] > 0).astype(int) + (rng.random(60) < 0.3), [20] * 3
-FRAME = pd.DataFrame(X, columns=["price", "two stars", "age", "kind"]).assign(srch_id=np.repeat([5, 6, 7], 20))
+FRAME = pd.DataFrame(X, columns=["price", "two stars", "age", "kind"]).assign(
+    srch_id=np.repeat([5, 6, 7], 20)
+)
 FRAME["kind"] = pd.Categorical.from_codes((rng.random(60) * 3).astype(int), ["a", "b", "c"])
 SMALL = {"lightgbm": {"min_child_samples": 2, "verbose": -1}, "xgboost": {"min_child_weight": 0}}
 
@@ -93,7 +95,7 @@ def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
 @pytest.mark.parametrize("engine", SMALL)
 def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine, tmp_path):
     """Its booster has no names, and the table further columns."""
-    FRAME[["srch_id", "kind", "stars", "price"]].assign(label=Y).to_csv(tmp_path / "t.csv", index=False)
+    FRAME[["srch_id", "kind", "two stars", "price"]].assign(label=Y).to_csv(tmp_path / "t.csv", index=False)
     leaf = {"lightgbm": "min_data_in_leaf=2", "xgboost": "min_child_weight=0"}[engine]
     given = [
         "--query",
@@ -115,9 +117,11 @@ def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine
             np.subtract(*map(float, model.predict(rows)[[3, 11]])), abs=1e-6
         )
         found = why.frame.set_index("feature")
-        assert sorted(found.index) == ["kind", "price", "stars"]
+        assert sorted(found.index) == ["kind", "price", "two stars"]
         for name in found.index:
-            assert found.above[name] == FRAME[name][3] and found.below[name] == FRAME[name][11]
+            assert [str(found.above[name]), str(found.below[name])] == [
+                str(FRAME[name][row]) for row in (3, 11)
+            ]
 
 
 def test_what_is_wrong_is_said():

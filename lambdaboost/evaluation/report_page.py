@@ -297,9 +297,11 @@ def _explanations_section(explanations: Mapping[str, Any]) -> str:
     pieces = []
     for which, why in explanations.items():
         pieces.append(_chart(why.plot, f"{which} What each feature adds to the difference of their scores."))
-        pieces.append(
-            _table(why.frame.head(SHOWN), f"The largest of {counted(len(why.frame), 'contribution')}.")
-        )
+        rows = []
+        for name, above, below, contribution in why.frame.head(SHOWN).itertuples(index=False):
+            rows.append([str(name), str(above), str(below), f"{contribution:+.4g}"])
+        frame = text_frame(["Feature", "Above", "Below", "Contribution"], rows)
+        pieces.append(_table(frame, f"The largest of {counted(len(why.frame), 'contribution')}."))
     return "\n".join(pieces)
 
 

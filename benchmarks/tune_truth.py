@@ -39,7 +39,8 @@ def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[
         noise = rng.standard_t(4, QUERIES) / np.sqrt(2) * SPREAD
         values = {MEASURE: shared + differs * mean + noise}
         truth[setting.name] = differs * mean
-        results.append(Result(setting, CrossValidated(q, rng.normal(size=2 * QUERIES), values, 10, 500, 1.0)))
+        scores = rng.normal(size=(2, 2 * QUERIES))
+        results.append(Result(setting, CrossValidated(q, *scores, values, 10, 500, 1.0)))
         return results[-1]
 
     add(DEFAULT, 0.0)

@@ -116,6 +116,8 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
             y_true, y_pred = scores, queries  # as LGBMRanker calls it
             q = known_arrays(y_true, weight, group).queries
             check_sources(measure, q, remedy=remedy_of(None))
+            if state is not None:
+                state.look_at(measure, q)
             return unique_name(state, measure.name), measure.mean(y_pred, q), True
         engine = engine_of_data(queries)
         if engine is not None:

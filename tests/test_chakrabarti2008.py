@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.chakrabarti2008 import trainers
 from experiments.chakrabarti2008.combo import Combo
 from experiments.chakrabarti2008.linear_ranker import LinearRanker
+from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.preparation import prepared
 from experiments.chakrabarti2008.results import RANDOM
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
@@ -160,7 +161,7 @@ def test_documents_without_a_label_are_left_out():
     labels = np.where(missing, np.nan, q.relevance)
     of_query = q.query_of_row[~missing]
     only = Queries(q.relevance[~missing], sizes=np.bincount(of_query))
-    for hinge in HINGES:
+    for hinge in [*HINGES, PairwiseHinge()]:
         grad, hess = hinge.gradient(s, Queries(labels, sizes=q.sizes))
         expected = hinge.gradient(s[~missing], only)
         assert (grad[missing] == 0).all()
@@ -168,7 +169,7 @@ def test_documents_without_a_label_are_left_out():
         assert_allclose(hess[~missing], expected[1])
 
 
-PARTS = (*map(StructuredHinge, (MAP(), NDCG(3))), StructuredHinge(MRR(), feature_map="po"))
+PARTS = (*map(StructuredHinge, (MAP(), NDCG(3))), StructuredHinge(MRR(), feature_map="po"), PairwiseHinge())
 
 
 def test_combo():
@@ -182,6 +183,37 @@ def test_combo():
     assert_allclose(shared.violators(SCORES, ALL).direction, directions[most, np.arange(SCORES.size)])
 
 
+def pairwise(s, y):
+    """ξ, its gradient and the pairs of each document, by the definition."""
+    slack, grad, pairs = 0.0, np.zeros(len(s)), np.zeros(len(s))
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if y[i] > y[j]:
+                pairs[[i, j]] += 1
+                if s[j] + 1 > s[i]:
+                    slack += 1 - (s[i] - s[j])
+                    grad[i] -= 1
+                    grad[j] += 1
+    return slack, grad, pairs
+
+
+@pytest.mark.parametrize("grades", [2, 5, 1000])
+def test_pairwise_hinge(grades):
+    rng = np.random.default_rng(grades)
+    sizes = [60, 1, 2, 35]
+    y = rng.integers(0, grades, sum(sizes)) / 4
+    y[rng.random(y.size) < 0.1] = np.nan
+    for s in (np.zeros(y.size), rng.normal(size=y.size), np.round(rng.normal(size=y.size)) * 3):
+        q = Queries(y, sizes=sizes)
+        grad, hess = PairwiseHinge().gradient(s, q)
+        each = np.split(np.arange(y.size), q.offsets[1:-1])
+        for rows, slack in zip(each, PairwiseHinge().per_query(s, q), strict=True):
+            expected = pairwise(s[rows], y[rows])
+            assert slack == pytest.approx(expected[0])
+            assert_allclose(grad[rows], expected[1])
+            assert_allclose(hess[rows], expected[2])
+
+
 def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
     q = Queries([0, 0, 1, 1, 1, 0], sizes=[2, 2, 2])
     with pytest.warns(UserWarning, match="2 of 3 queries have not both") as said:
@@ -191,6 +223,7 @@ def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
             assert (grad[4:] != 0).all()
             assert hinge.counted(q).tolist() == [False, False, True]
     assert len(said) == 1
+    assert PairwiseHinge().counted(q).tolist() == [False, False, True]
 
 
 # On the engines.
@@ -204,7 +237,7 @@ def binary(part):
 
 @pytest.mark.filterwarnings("ignore:.*queries have not both")
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("hinge", [StructuredHinge(MAP()), Combo(PARTS)], ids=repr)
+@pytest.mark.parametrize("hinge", [StructuredHinge(MAP()), Combo(PARTS), PairwiseHinge()], ids=repr)
 def test_beats_random_order_on_held_out_data(engine, hinge):
     q, test = binary(TRAIN), binary(TEST)
     if engine == "lightgbm":
@@ -221,7 +254,9 @@ def test_beats_random_order_on_held_out_data(engine, hinge):
 
 # As a support vector machine.
 
-CONVEX = [hinge for hinge in (*HINGES, Combo(PARTS), Combo(PARTS, slacks="shared")) if hinge.convex]
+CONVEX = [
+    hinge for hinge in (*HINGES, PairwiseHinge(), Combo(PARTS), Combo(PARTS, slacks="shared")) if hinge.convex
+]
 
 
 def random_rows(seed=0, sizes=(12, 8, 10, 3), features=4):

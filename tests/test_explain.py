@@ -97,20 +97,10 @@ def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine
     """Its booster has no names, and the table further columns."""
     FRAME[["srch_id", "kind", "two stars", "price"]].assign(label=Y).to_csv(tmp_path / "t.csv", index=False)
     leaf = {"lightgbm": "min_data_in_leaf=2", "xgboost": "min_child_weight=0"}[engine]
-    given = [
-        "--query",
-        "srch_id",
-        "--categorical",
-        "kind",
-        "--engine",
-        engine,
-        "--rounds",
-        "8",
-        "--param",
-        leaf,
-    ]
-    assert run(["train", str(tmp_path / "t.csv"), *given, "--out", str(tmp_path / "m")]) == 0
-    model = load(tmp_path / "m")
+    model = str(tmp_path / "m")
+    given = f"--query srch_id --categorical kind --engine {engine} --param {leaf} --rounds 8 --out {model}"
+    assert run(["train", str(tmp_path / "t.csv"), *given.split()]) == 0
+    model = load(model)
     for rows in (FRAME, FRAME[FRAME.columns[::-1]]):
         why = explain(model, rows, above=3, below=11)
         assert why.difference == pytest.approx(
@@ -119,9 +109,7 @@ def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine
         found = why.frame.set_index("feature")
         assert sorted(found.index) == ["kind", "price", "two stars"]
         for name in found.index:
-            assert [str(found.above[name]), str(found.below[name])] == [
-                str(FRAME[name][row]) for row in (3, 11)
-            ]
+            np.testing.assert_equal(list(found.loc[name, ["above", "below"]]), list(FRAME[name][[3, 11]]))
 
 
 def test_what_is_wrong_is_said():

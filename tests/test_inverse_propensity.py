@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from on_lightgbm import dataset as Dataset
-from on_lightgbm import train
 
 from lambdaboost import InversePropensity, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import web_search_log
 
 
 def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
@@ -44,14 +41,3 @@ def test_positions_past_the_curve():
     InversePropensity(LambdaRank(), Propensities((1.0, 0.5, 0.2))).gradient(np.zeros(3), q)
     nobody_clicked = Queries([1, 0, 0], sizes=[3], position=[1, 2, 3])
     InversePropensity(LambdaRank(), Propensities((1.0, 0.5))).gradient(np.zeros(3), nobody_clicked)
-
-
-def test_trains_with_positions_of_the_data_set():
-    X, q = web_search_log(queries=60, documents=20, features=16, seed=3)
-    rng = np.random.default_rng(5)
-    position = np.concatenate([rng.permutation(n) + 1 for n in q.sizes])
-    clicks = rng.random(q.n_documents) < (0.1 + 0.2 * q.relevance) / position**0.7
-    data = Dataset(X, clicks, group=q.sizes, position=position)
-    objective = InversePropensity(LambdaRank(), CURVE)
-    booster = train({"verbose": -1, "num_leaves": 7, "num_threads": 1}, data, 5, objective=objective)
-    assert np.ptp(booster.predict(X)) > 0

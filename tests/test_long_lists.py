@@ -3,9 +3,9 @@
 import naive
 import numpy as np
 import pytest
-from odd import SHARES
+from drawn import SHARES
 
-from lambdaboost import NDCG, ClickTier, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost import NDCG, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, graded
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.swaps.registry import make_swap
 
@@ -86,13 +86,21 @@ def test_clicks(zeros, tree, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_list_of_a_million():
+@pytest.mark.parametrize(
+    "objective",
+    [*OBJECTIVES, LambdaRank(NDCG(k=10)), ClickTier(), ClickTier(zeros="missing"), graded()],
+    ids=repr,
+)
+@pytest.mark.parametrize("spread", [1.0, 1e-30, 1e6])
+def test_some_documents_of_a_long_list(objective, spread):
     rng = np.random.default_rng(5)
-    n = 1_000_000
-    relevance, scores = rng.choice(5, p=SHARES, size=n) * 1.0, rng.normal(size=n)
-    q = Queries(relevance, sizes=[n])
-    grad, hess = GradientStep(LambdaRank(), normalize="none").gradient(scores, q)
-    assert (hess == 1).all()
-    rows = [0, 123_456, int(scores.argmax()), int(scores.argmin()), int(relevance.argmax())]
-    lam, _ = naive.of_documents(LambdaRank(), scores, {"relevance": relevance}, rows)
-    np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=1e-5 * np.abs(grad).max())
+    n = 200_000 if objective == LambdaRank() else 20_000
+    q = Queries(grades(rng, n), sizes=[n], clicks=rng.choice([0, 0, 0.5, 1, np.nan], n))
+    scores = np.round(rng.normal(size=n), 2) * spread
+    grad, hess = objective.gradient(scores, q)
+    rows = np.unique([0, n - 1, *rng.integers(0, n, 9), np.abs(grad).argmax()])
+    labels = {name: of.astype(float) for name, of in q.labels.items()}
+    lam, mu = naive.of_documents(objective, scores, labels, rows)
+    largest = np.abs(grad).max()
+    np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=1e-5 * largest)
+    np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=1e-5 * max(largest, np.abs(hess).max()))

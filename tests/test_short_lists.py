@@ -34,17 +34,6 @@ def test_every_figure_is_right_to_a_millionth_of_the_largest(rule, spread, decim
             np.testing.assert_allclose(got, e, rtol=0, atol=1e-6 * largest + 1e-20)
 
 
-@pytest.mark.parametrize("objective", BY_PAIRS, ids=repr)
-def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
-    scores, q = drawn.make(2, SIZES * 20, 8.0)
-    together = objective.gradient(scores, q)
-    order = np.random.default_rng(3).permutation(q.n_queries)
-    rows = q.rows_of(order)
-    shuffled = objective.gradient(scores[rows], q.take(order))
-    for t, s in zip(together, shuffled, strict=True):
-        np.testing.assert_array_equal(t[rows], s)
-
-
 def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     scores, q = drawn.make(8, SIZES * 20, 1.0)
     before = LambdaRank().gradient(scores, q)

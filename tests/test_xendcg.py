@@ -38,21 +38,6 @@ def test_equals_the_reference(objective, gain, spread):
         assert_equals_the_reference(objective, gain, scores, q, iteration=3)
 
 
-@pytest.mark.parametrize("iteration", [0, 1, 2, 7, 64, 400])
-def test_draws_go_on_from_round_to_round(iteration):
-    scores, q = drawn.make(3, [5, 5, 9, 40, 5])
-    assert_equals_the_reference(XENDCG(seed=3), naive.exponential, scores, q, iteration)
-
-
-def test_golden_values():
-    """Two tied documents of grades 1 and 0: the second term takes the gradient away, the third adds it again."""
-    grad, hess = XENDCG(seed=9).gradient([4.0, 4.0], Queries([1, 0], sizes=[2]))
-    first, second = naive.lightgbm_floats(9, 0, 2)
-    one, other = 2 - first, 1 - second
-    np.testing.assert_allclose(grad, [0.5 - one / (one + other), 0.5 - other / (one + other)], rtol=1e-6)
-    np.testing.assert_array_equal(hess, [0.25, 0.25])
-
-
 def test_one_document_far_above_the_others():
     """LightGBM divides by 1 − ρ = 0 here; the others still have their forces."""
     q = Queries([0, 2, 1, 0], sizes=[4])

@@ -1,12 +1,15 @@
-"""SPSA and linear search (2007) by expectations, local optima on hills known by formula, and the report."""
+"""Measured slopes and linear search (2007), local optima on hills known by formula, and the report."""
 
 import re
 from types import SimpleNamespace
 
+import drawn
 import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from hypothesis import given, settings
+from naive_measures import instance
 
 from experiments.yue2007.linear_search import (
     CrossEntropy,
@@ -18,11 +21,83 @@ from experiments.yue2007.linear_search import (
 from experiments.yue2007.local_optimum import local_optimum_test
 from experiments.yue2007.optimum import linear, trees
 from experiments.yue2007.report import Effort
+from experiments.yue2007.slopes import SPSA, FiniteDifference
 from experiments.yue2007.sweep import weight_sweep
 from experiments.yue2007.weights import weights_of
-from lambdaboost import NDCG, LambdaRank, Queries, RankNet
+from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, Queries, RankNet, Recall
 from lambdaboost.datasets import web_search_log
+from lambdaboost.evaluation import MEASURES as KNOWN
 from lambdaboost.evaluation import Measure
+
+# In the scores
+
+MEASURES = [
+    NDCG(k=3),
+    MRR(k=5),
+    *(instance(cls, **({"k": 2} if cls in (Precision, Recall) else {})) for cls in KNOWN.values()),
+]
+STEPS = (1e-3, 0.3, 5.0)
+
+
+def one_by_one(metric, scores, q, step):
+    """[Z(s + c e_i) − Z(s − c e_i)] / 2c, one document after the other, all queries measured each time."""
+    lam = np.zeros(q.n_documents)
+    for i in range(q.n_documents):
+        up, down = scores.copy(), scores.copy()
+        up[i] += step
+        down[i] -= step
+        difference = np.nan_to_num(metric.per_query(up, q)) - np.nan_to_num(metric.per_query(down, q))
+        lam[i] = difference.sum() / (2 * step)
+    return lam
+
+
+@pytest.mark.parametrize("metric", MEASURES, ids=repr)
+@settings(deadline=None, max_examples=6)
+@given(case=drawn.query_sets(max_queries=3, max_size=12))
+def test_finite_difference_equals_one_document_after_the_other(metric, case):
+    scores, q = case
+    for step in STEPS:
+        grad, hess = FiniteDifference(metric, step).gradient(scores, q)
+        lam = one_by_one(metric, scores, q, step)
+        np.testing.assert_allclose(grad, -lam, rtol=1e-5, atol=1e-9 / step)
+        assert (hess == 1).all()
+
+
+def smooth(scores, q):
+    """−Σ (s − y)³ of each query, whose slope is −3(s − y)²."""
+    return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
+
+
+def test_a_function_of_the_users_own():
+    scores, q = drawn.make(3, [8, 5, 1])
+    slope = -3 * (scores - q.relevance) ** 2
+    grad, _ = FiniteDifference(smooth, 1e-4).gradient(scores, q)
+    np.testing.assert_allclose(-grad, slope, rtol=1e-4, atol=1e-6)
+
+
+def test_spsa_is_the_slope_in_expectation():
+    scores, q = drawn.make(4, [6, 4])
+    slope = -3 * (scores - q.relevance) ** 2
+    draws = np.array([-SPSA(smooth, 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
+    error = (draws.mean(axis=0) - slope) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
+    assert np.abs(error).max() < 4  # of ten standard normals, once in 1,600 seeds
+
+
+@pytest.mark.parametrize("metric", [NDCG(k=3), MAP(), ERR(max_grade=4)], ids=repr)
+@pytest.mark.parametrize("draws", [1, 3])
+def test_spsa_equals_the_same_draws_by_hand(metric, draws):
+    scores, q = drawn.make(5, [12, 1, 20])
+    lam = np.zeros(q.n_documents)
+    rng = np.random.default_rng((11, 6))
+    for _ in range(draws):
+        delta = np.where(rng.integers(0, 2, q.n_documents) == 1, 1.0, -1.0)
+        up, down = metric.per_query(scores + 0.3 * delta, q), metric.per_query(scores - 0.3 * delta, q)
+        for i, query in enumerate(q.query_of_row):
+            lam[i] += (up[query] - down[query]) / (2 * 0.3) / delta[i] / draws
+    grad, hess = SPSA(metric, 0.3, draws, seed=11).gradient(scores, q, iteration=6)
+    np.testing.assert_allclose(grad, -lam, rtol=1e-5, atol=1e-8)
+    assert (hess == 1).all()
+
 
 # In the weights
 

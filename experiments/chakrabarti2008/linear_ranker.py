@@ -20,7 +20,7 @@ class LinearRanker(BaseEstimator):
     r"""Scores s = X w that minimise :math:`\frac12\|w\|^2 + \frac{C}{|Q|}\sum_q \xi_q` (2008, eq. 1).
 
     ξ_q is the slack of a query by a hinge: ``StructuredHinge(AUC())`` is SVM-AUC, ``StructuredHinge(MAP())`` SVM-MAP,
-    ``StructuredHinge(NDCG(10))`` SVM-NDCG, `Combo` SVM-COMBO. Solved by the cutting plane
+    ``StructuredHinge(NDCG(10))`` SVM-NDCG, `Combo` SVM-COMBO, `PairwiseHinge` RankSVM. Solved by the cutting plane
     method with one slack (Joachims, Finley and Yu 2009), its quadratic programs by clarabel. There is no intercept,
     since it would not change the order. Scale the features first.
 

@@ -185,7 +185,7 @@ features, and good and bad documents of one query whose cosine is above 0.99; he
 - DORM decays by 1/√(1 + r), cut at rank 30, as in the paper's section 4.4; its NDCG is cut at {K}. The paper does not \
 say which ideal order y* it takes among equal grades; here the one nearest to the scores.
 - COMBO: separate slacks of MAP, NDCG, NDCG-NC and MRR, the paper's components “variously”. Rows without the paper's \
-figures are additions: MRR and COMBO with φ_po in place of φ_mrr, COMBO with shared slacks, and the mean of \
+figures are additions: MRR and COMBO with φ_po in place of φ_mrr, COMBO with shared slacks, RankSVM, and the mean of \
 20 random orders.
 - McRank: LightGBM's classifier, {ROUNDS} rounds as in the paper, 31 leaves, the engine's rate of 0.1; the paper's \
 trees are WEKA's."""

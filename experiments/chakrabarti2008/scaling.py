@@ -17,7 +17,7 @@ LISTS = 4
 SIZES = (100, 200, 400, 800, 1600, 3200)
 LONGEST = {"DORM, unclipped": 800}
 RULES: dict[str, Hinge] = {
-    **{name: HINGES[name] for name in ("AUC", "MAP", "NDCG", "NDCG-NC", "MRR", "DORM")},
+    **{name: HINGES[name] for name in ("AUC", "MAP", "NDCG", "NDCG-NC", "MRR", "DORM", "RankSVM")},
     "DORM, unclipped": StructuredHinge(NDCG(), feature_map="dorm"),
 }
 

@@ -16,6 +16,7 @@ from experiments.chakrabarti2008.combo import Combo
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from experiments.chakrabarti2008.linear_ranker import LinearRanker
 from experiments.chakrabarti2008.mcrank import expected_grade
+from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection
@@ -41,6 +42,7 @@ HINGES: dict[str, Hinge] = {
     "MRR by φ_po": StructuredHinge(MRR(K), feature_map="po"),
     "COMBO, φ_po alone": Combo((*PARTS[:3], StructuredHinge(MRR(K), feature_map="po"))),
     "COMBO, shared slacks": Combo(PARTS, slacks="shared"),
+    "RankSVM": PairwiseHinge(),
 }
 MCRANK = "McRank"
 ROUNDS = 30  # as in the paper, where more sometimes made results worse

@@ -1,4 +1,4 @@
-"""Table 1: NDCG@10 of linear rankers by LambdaRank, by RankNet, and by SPSA on NDCG itself."""
+"""Table 1: NDCG@10 of linear rankers by LambdaRank, by SPSA on NDCG itself, and by slopes of NDCG in the scores."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from experiments.yue2007.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
 from experiments.yue2007.parts import Floats, Part, Parts
-from lambdaboost import NDCG, LambdaRank, RankNet
+from experiments.yue2007.slopes import SPSA, FiniteDifference
+from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet
 from lambdaboost.objectives import Objective
 
 MEASURE = NDCG(k=10)
 LAMBDARANK, RANKNET, SPSA_4 = "LambdaRank", "RankNet", "SPSA:4"
+IN_SCORES, SPSA_IN_SCORES = "FDSA in the scores", "SPSA:4 in the scores"
 
 AFTER = 0.1
 EVERY = 20  # number of checkpoints per run
@@ -26,7 +28,7 @@ class Method:
     """A training method for linear rankers: an objective's gradient, or SPSA in the weights."""
 
     name: str
-    objective: Objective | None  # None is SPSA in the weights, with each of `steps`
+    objectives: tuple[Objective, ...]  # each with its step; none is SPSA in the weights, with each of `steps`
     rates: tuple[float, ...]
     iterations: int
     steps: tuple[float, ...] = ()
@@ -36,10 +38,15 @@ def methods(scale: float = 1.0) -> tuple[Method, ...]:
     """All methods; `scale` multiplies their iterations."""
     brief, long = max(2, round(120 * scale)), max(2, round(600 * scale))
     rates = (0.1, 0.3, 1.0, 3.0, 10.0)
+    steps = (0.1, 0.5)
+    slopes = tuple(GradientStep(FiniteDifference(MEASURE, step)) for step in steps)
+    noisy = tuple(GradientStep(SPSA(MEASURE, step, draws=2)) for step in steps)
     return (
-        Method(LAMBDARANK, LambdaRank(MEASURE), rates, brief),
-        Method(RANKNET, RankNet(), (0.001, 0.003, 0.01, 0.03), brief),
-        Method(SPSA_4, None, (0.03, 0.1, 0.3, 1.0), long, (0.1, 0.5)),
+        Method(LAMBDARANK, (LambdaRank(MEASURE),), rates, brief),
+        Method(RANKNET, (RankNet(),), (0.001, 0.003, 0.01, 0.03), brief),
+        Method(SPSA_4, (), (0.03, 0.1, 0.3, 1.0), long, steps),
+        Method(IN_SCORES, slopes, (0.01, 0.03, 0.1), brief // 2, steps),
+        Method(SPSA_IN_SCORES, noisy, (0.01, 0.03, 0.1), brief, steps),
     )
 
 
@@ -92,16 +99,21 @@ def trained(method: Method, parts: Parts, seed: int) -> Trained:
 
 
 def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Gradient]]:
-    """The gradient of the objective, or of SPSA for each step, each with a description."""
+    """The gradient of each objective, or of SPSA in the weights for each step, with a description."""
     X, q = train
-    if method.objective is not None:
-        objective = method.objective
-        return [("", lambda weights, k: weight_gradient(objective, X, q, weights, k))]
+    if method.objectives:
+        steps = [f", c {step:g}" for step in method.steps] or [""]
+        gradients = [_by_objective(objective, X, q) for objective in method.objectives]
+        return list(zip(steps, gradients, strict=True))
     cost = in_weights(Shortfall(MEASURE, q), X)
     return [
         (f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed))
         for step in method.steps
     ]
+
+
+def _by_objective(objective: Objective, X: Floats, q: Queries) -> Gradient:
+    return lambda weights, k: weight_gradient(objective, X, q, weights, k)
 
 
 def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Gradient:

@@ -39,7 +39,7 @@ def tune(
     rounds: Annotated[int, Option(min=1, help=ROUNDS)] = 500,
     early_stopping: Annotated[
         int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
-    ] = 50,
+    ] = 30,
     workers: Annotated[int | None, Option(min=1, help="Number of processes; the result is the same.")] = None,
     query: opt.Query = "qid",
     label: opt.Label = "label",

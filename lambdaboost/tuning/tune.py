@@ -62,6 +62,7 @@ from lambdaboost.tuning.cross_validate import (
     named,
     read,
     table_of,
+    to_fit,
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
@@ -129,7 +130,9 @@ class Tuned:
     model : ranker
         The chosen setting as a fitted LambdaRanker, trained on all queries of `X`.
     objective, params, rounds : objective or str, dict, int
-        What the model was fitted with.
+        What the model was fitted with; of a merged model, what the first of `members` was.
+    members : tuple of rankers
+        The model; with `tolerance` the fitted rankers of each label, which ``merge(members, weights=weights)`` merged.
     scores : dict of str to float64 array of shape (n_documents,)
         The held-out scores of every setting by its name, in the order of `queries`.
     queries : Queries
@@ -149,6 +152,7 @@ class Tuned:
     objective: Any
     params: dict[str, Any]
     rounds: int
+    members: tuple[Any, ...]
     scores: dict[str, Floats]
     queries: Queries
     notes: tuple[str, ...] = ()
@@ -222,7 +226,7 @@ def tune(
     minutes: float | None = None,
     folds: int = 5,
     rounds: int = 500,
-    early_stopping_rounds: int = 50,
+    early_stopping_rounds: int = 30,
     workers: int | None = None,
     seed: int = 0,
 ) -> Tuned:
@@ -250,7 +254,8 @@ def tune(
         The first decides; with several, every comparison has a row for each.
     tolerance : float, optional
         With two measures: how much of the first may be lost, in its units, such as 0.005, for more of the second. The
-        models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`.
+        models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`: on
+        held-out scores after numbers of rounds that the other folds chose. Not with `valid`, which stops every model.
     engine : "lightgbm" or "xgboost", optional
         The engine; by default LightGBM, with XGBoost on two settings of trees where both are installed.
     settings : int
@@ -305,6 +310,11 @@ def tune(
             raise ValueError(
                 f"tolerance takes two measures, one to keep and one to raise, and measure has {len(measures)}: give "
                 "such as measure=['ndcg@10', 'cndcg@10']"
+            )
+        if valid is not None:
+            raise ValueError(
+                "tolerance is proven on queries that stopped neither model, and those of valid stop all: leave out "
+                "valid=, for folds, or give other queries to trade_off"
             )
     if engine is not None and engine not in ENGINES:
         raise ValueError(
@@ -369,7 +379,8 @@ def tune(
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
         first, second = single_models(results, measures)
-        curve = trade_off(first.found.scores, second.found.scores, first.found.queries, measures)
+        scores = first.found.nested_scores, second.found.nested_scores
+        curve = trade_off(*scores, first.found.queries, measures)
         point = curve.choose(tolerance=tolerance)
         notes.append(point.sentence)
         members, chosen = [first], first
@@ -384,7 +395,10 @@ def tune(
         n_rounds = max(1, round(one.found.rounds * scale))
         if isinstance(X, Collection):
             ranker = ranker_of(one.setting, n_rounds, search.columns, seed)
-            fit_collection(ranker, X, search.columns)
+            features, arguments = to_fit(X, search.columns)
+            if X.feature_names:  # the model has them, also of sparse features
+                features, arguments = table_of(X, search.columns), {}
+            ranker.fit(features, X.queries.labels[RELEVANCE], **arguments)
         else:
             ranker = ranker_of(one.setting, n_rounds, columns, seed)
             ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
@@ -398,6 +412,7 @@ def tune(
         setting.objective,
         params_in(setting, seed),
         fitted[0].n_estimators,
+        tuple(fitted),
         {one.setting.name: one.found.scores for one in results},
         results[0].found.queries,
         tuple(notes),
@@ -405,15 +420,6 @@ def tune(
         weights,
         is_stopped,
     )
-
-
-def fit_collection(ranker: Any, data: Collection, columns: Columns) -> None:
-    """Fit a ranker on a Collection: as a table if it has names or further columns, else as an array."""
-    q, grades = data.queries, data.queries.labels[RELEVANCE]
-    if data.feature_names or columns.sources or columns.position or columns.weight:
-        ranker.fit(table_of(data, columns), grades)
-    else:
-        ranker.fit(data.features, grades, group=q.sizes)
 
 
 # The search.
@@ -506,6 +512,15 @@ def objectives_on(
     return found
 
 
+def stopping_first(setting: Setting, measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """The measures, first the one that chooses the rounds: of a further label's model, one of this label."""
+    if setting.question == "label":
+        for measure in measures:
+            if set(measure.sources) <= set(setting.objective.sources):
+                return (measure, *(other for other in measures if other != measure))
+    return measures
+
+
 def params_in(setting: Setting, seed: int) -> dict[str, Any]:
     """The parameters of a setting's ranker."""
     quiet = {"verbose": -1} if setting.engine == "lightgbm" else {}
@@ -544,7 +559,7 @@ def run(
         # One thread for each training: the processors go to different trainings.
         ranker = ranker_of(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
         for number in range(folds):
-            held_out, measure = search.fold == number, search.measures[0]
+            held_out, measure = search.fold == number, stopping_first(setting, search.measures)[0]
             given = ranker, search.columns, search.data, held_out, measure, search.early_stopping_rounds
             tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
     trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
@@ -556,7 +571,8 @@ def run(
             text = f"{type(errors[0]).__name__}: {errors[0]}"
             failed.append(Failed(setting, " ".join(text.split())))
         elif len(of_setting) == folds:
-            shared = search.columns, search.data, search.fold, search.measures, search.early_stopping_rounds
+            measures = stopping_first(setting, search.measures)
+            shared = search.columns, search.data, search.fold, measures, search.early_stopping_rounds
             found = measure_folds(of_setting, *shared)
             if np.isnan(list(found.means.values())).any():
                 failed.append(
@@ -606,15 +622,16 @@ def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tup
 
 
 def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
-    """Two settings whose scores are added with weights."""
+    """Two settings whose scores are added with weights, each after rounds that no query chose for itself."""
     found = first.found
-    scores = weights[0] * first.found.scores + weights[1] * second.found.scores
+    scores = weights[0] * first.found.nested_scores + weights[1] * second.found.nested_scores
     values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
     objective = " + ".join(
         f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
     )
     setting = first.setting._replace(question="label", objective=objective, is_baseline=True)
-    return Result(setting, replace(found, scores=scores, values=values, seconds=0.0))
+    added = replace(found, scores=scores, nested_scores=scores, values=values, seconds=0.0)
+    return Result(setting, added)
 
 
 # The table.

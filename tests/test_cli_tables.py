@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import warnings
 from codecs import BOM_UTF8
 
@@ -198,6 +199,19 @@ def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypat
     assert "charts are left out: they need matplotlib, pip install 'matplotlib>=" in err
 
 
+def _check_worst(page, frame):
+    """Two rows of one query, the lower label above, with the values of the file."""
+    text = page.read_text(encoding="utf-8")
+    which = re.search(
+        r"<figcaption>Query (\w+), where .*? row (\d+), with 0 .*? row (\d+) with 1; rows", text
+    )
+    query, above, below = which[1], frame.iloc[int(which[2])], frame.iloc[int(which[3])]
+    assert above.srch_id == below.srch_id == query
+    assert (above.booked, below.booked) == (0, 1)
+    price = re.search(r"<td>price</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", text)
+    assert [float(price[1]), float(price[2])] == [above.price, below.price]
+
+
 def test_a_submission_from_a_raw_table(capsys, tmp_path):
     """Train, evaluate, predict, submit, report: categories of text, two labels, positions, ids with leading zeros."""
     rng = np.random.default_rng(0)
@@ -228,6 +242,7 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         assert json.loads(printed)["measures"]["NDCG(k=10)"] > 0.5 and "such as 'at'" in err
         done(capsys, "predict", model, test, "--ids", "--out", out)
         done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        _check_worst(tmp_path / "page.html", pd.read_csv(labelled, dtype={"srch_id": str}))
         scores = done(capsys, "predict", model, test)[0].split()
     assert "'at' in row" in refused(capsys, "predict", model, test, "--unseen", "error")
     found, given = pd.read_csv(out, dtype=str), pd.read_csv(test, dtype=str)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import cached_property
 from textwrap import shorten
@@ -38,6 +38,7 @@ from lambdaboost.traps import (
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
+UPDATE_METHODS = {engine.UPDATE_METHOD for engine in ENGINES.values()}
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
@@ -60,7 +61,7 @@ def call_objective(
         scores, data, known = y_true, y_pred, known_data(y_pred)
     else:
         scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
-    booster = calling_booster("update")
+    booster = calling_booster(UPDATE_METHODS)
     if booster is None:
         return _bind(objective, data, known.queries, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
@@ -253,12 +254,12 @@ def booster_state(booster: Any) -> BoosterState:
     return state
 
 
-def calling_booster(method: str = "") -> Any:
-    """The innermost booster of which a method, or that method alone, waits for this call; None if there is none."""
+def calling_booster(methods: Container[str] | None = None) -> Any:
+    """The innermost booster of which a method, or one of these, waits for this call; None if there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
+        if code.co_varnames[:1] == ("self",) and (methods is None or code.co_name in methods):
             owner = frame.f_locals.get("self")
             for name in BOOSTER_METHODS:
                 if hasattr(type(owner), name):

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 from drawn import SHARES
 
-from lambdaboost import NDCG, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, graded
+from lambdaboost import (
+    NDCG,
+    ClickTier,
+    InversePropensity,
+    LambdaRank,
+    Propensities,
+    Queries,
+    RankNet,
+    SigmoidLocal,
+    graded,
+)
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.swaps.registry import make_swap
 
@@ -104,3 +114,16 @@ def test_some_documents_of_a_long_list(objective, spread):
     largest = np.abs(grad).max()
     np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=1e-5 * largest)
     np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=1e-5 * max(largest, np.abs(hess).max()))
+
+
+def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
+    rng = np.random.default_rng(3)
+    n = 3000
+    relevance, scores = rng.integers(0, 3, n), rng.normal(size=n)
+    position = rng.permutation(n) + 1
+    q = Queries(relevance, sizes=[n], position=position)
+    curve = Propensities.power(0.5, n)
+    grad, _ = InversePropensity(RankNet(), curve).gradient(scores, q)
+    better = relevance[:, None] > relevance[None, :]
+    force = better * position[:, None] ** 0.5 / (1 + np.exp(scores[:, None] - scores[None, :]))
+    np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())

@@ -38,6 +38,7 @@ from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 TWO = (LambdaRank(), ClickTier())
 CURVE = Propensities((1.0, 0.5))
+INVERSE = InversePropensity(LambdaRank(), CURVE)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,11 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
 S = [0.0, 1.0, 2.0]
 
 
+def test_rows_without_a_click_need_no_position_on_the_curve():
+    grad, _ = INVERSE.gradient(np.zeros(4), Queries([1, 0, np.nan, 0], sizes=[4], position=[1, 2, None, 3]))
+    assert grad[2] == 0 and grad[0] < 0 < grad[1]
+
+
 def blend(weight):
     return Blend(RankNet(), LambdaRank(), lambda m: weight)
 
@@ -130,6 +136,8 @@ def blend(weight):
         ("gains? .* overflows|its gain 2", LambdaRank(), Queries([0, 1024, 0], sizes=[3]), {}),
         (r"relevance\[1\] is 1023: the gains of its query sum to more", XENDCG(), Queries([1, 1023, 1023], [1, 2]), {}),
         ("no positions here: give the rank", InversePropensity(LambdaRank(), CURVE), Q, {}),
+        (r"relevance\[1\] is 1: the row has no position", INVERSE, Queries([0, 1, 0], [3], position=[1, None, 2]), {}),
+        ("position 3 is past the curve, whose last position", INVERSE, Queries([0, 0, 1], [3], position=[1, 2, 3]), {}),
     ],
 )  # fmt: skip
 def test_wrong_calls(message, objective, q, call):

@@ -54,3 +54,16 @@ def test_figures_of_lists_as_wide_as_a_float32_holds(n):
     rho = 1 / (1 + np.exp(side * np.subtract.outer(scores, scores)))
     np.testing.assert_allclose(-grad, (side * rho).sum(axis=1), rtol=1e-6, atol=1e-5)
     np.testing.assert_allclose(hess, (side**2 * rho * (1 - rho)).sum(axis=1), rtol=1e-6, atol=1e-30)
+
+
+@pytest.mark.slow
+def test_millions_of_short_lists():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 4, 5_000_000)
+    scores = rng.normal(size=sizes.sum())
+    q = Queries(rng.integers(0, 3, scores.size).astype(np.float32), sizes=sizes)
+    ends = np.r_[0:500, q.n_queries - 500 : q.n_queries]
+    some, rows = q.take(ends), q.rows_of(ends)
+    together, alone = LambdaRank().gradient(scores, q), LambdaRank().gradient(scores[rows], some)
+    np.testing.assert_array_equal([each[rows] for each in together], alone)
+    np.testing.assert_array_equal(NDCG(2).per_query(scores, q)[ends], NDCG(2).per_query(scores[rows], some))

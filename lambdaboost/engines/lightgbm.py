@@ -47,7 +47,7 @@ NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 
 # A method of LightGBM's boosters that XGBoost's do not have.
-BOOSTER_METHOD = "rollback_one_iter"
+BOOSTER_METHOD, UPDATE_METHOD = "rollback_one_iter", "update"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"

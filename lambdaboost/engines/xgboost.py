@@ -47,7 +47,7 @@ NO_GROUPS = (
 )
 
 # A method of XGBoost's boosters that LightGBM's do not have.
-BOOSTER_METHOD = "num_boosted_rounds"
+BOOSTER_METHOD, UPDATE_METHOD = "num_boosted_rounds", "update"
 
 # The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import file_size
 import numpy as np
+import pandas as pd
 import pytest
 from command import call
 
@@ -18,11 +19,13 @@ from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import ClickDCG, charts, compare, report
+from lambdaboost.explanation import Explanation
 
 pytest.importorskip("matplotlib")
 
 LOG = web_search_log(queries=30, documents=20, features=16, seed=2)
 Q = LOG.queries
+WHY = ["feature", "above", "below", "contribution"]
 VOID = {"meta", "link", "br", "img"}
 
 
@@ -267,6 +270,7 @@ def test_hostile_text_in_every_field(tmp_path, kind):
     scores = {f"_a{evil}": [1, 2, 3, 4], f"b{evil}": [2, 1, 4, 3]}
     given = {
         "measures": (NDCG(), CNDCG(source=f"clicks{evil}")),
+        "explanations": {evil: Explanation(pd.DataFrame([[evil, evil, evil, 1.0]], columns=WHY), 0, 1)},
         "histories": {evil: {evil: {f"m{evil}": [0.5, 0.6]}}},
         "run": {evil: {evil: evil, "more": {evil: [evil]}}, f"loose {evil}": evil},
         "title": evil,

@@ -36,6 +36,7 @@ History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
 LONGEST = 4_000  # characters of a paragraph
+SHOWN = 12  # contributions of features
 LONGEST_NAME = 28  # characters of a measure in tables and charts
 
 
@@ -46,6 +47,7 @@ def report(
     measures: Measure | str | Iterable[Measure | str] | None = None,
     *,
     histories: Mapping[str, History] | None = None,
+    explanations: Mapping[str, Any] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
 ) -> Path:
@@ -71,6 +73,9 @@ def report(
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``.
+    explanations : mapping of str to Explanation, optional
+        What `explain` returns, by a sentence that says which documents these are. The command line explains two
+        neighbours of the worst query of each model.
     run : mapping, optional
         Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``.
     title : str
@@ -115,6 +120,7 @@ def report(
         "Trade-off": _trade_off_section(comparison, names, *firsts),
         "Learning curves": _curves_section(histories or {}),
         "Gains and losses by query": _gains_section(values, firsts, queries, names),
+        "Why one document stands above another": _explanations_section(explanations or {}),
         "What was run": html_table(text_frame(["", ""], facts), header=False, classes="facts"),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
@@ -293,6 +299,19 @@ def _gains_section(
     return "\n".join(pieces)
 
 
+def _explanations_section(explanations: Mapping[str, Any]) -> str:
+    """The contributions of the features to each difference of scores, in a chart and a table."""
+    pieces = []
+    for which, why in explanations.items():
+        pieces.append(_chart(why.plot, f"{which} What each feature adds to the difference of their scores."))
+        rows = []
+        for name, above, below, contribution in why.frame.head(SHOWN).itertuples(index=False):
+            rows.append([str(name), str(above), str(below), f"{contribution:+.4g}"])
+        frame = text_frame(["Feature", "Above", "Below", "Contribution"], rows)
+        pieces.append(_table(frame, f"The largest of {counted(len(why.frame), 'contribution')}."))
+    return "\n".join(pieces)
+
+
 def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> list[tuple[str, str]]:
     """Names and values: the caller's, a nested one with all names on its path, and those of the data."""
     facts: list[tuple[str, str]] = []
@@ -320,8 +339,7 @@ def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> l
 
     # How queries count on which a measure is undefined.
     for measure in measures:
-        undefined = np.isnan(measure.strict.per_query(np.arange(q.n_documents), q))  # without ties
-        if n := int(undefined.sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             facts.append((repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"))
     return facts

@@ -463,17 +463,6 @@ def test_validation_sets_have_the_sources_and_positions_of_their_own_columns(eng
         assert curve[-1] == pytest.approx(measure(made.predict(train), q), rel=1e-6)
 
 
-def test_weights_of_queries_are_weights_of_their_rows(engine):
-    of_query = np.linspace(0.5, 2, Q.n_queries)
-    by_query, by_row = (
-        ranker(engine).fit(X, Q.relevance, qid=QID, sample_weight=weight)
-        for weight in (of_query, np.repeat(of_query, Q.sizes))
-    )
-    np.testing.assert_array_equal(by_query.predict(X), by_row.predict(X))
-    even = ranker(engine).fit(X, Q.relevance, qid=QID)
-    assert not np.allclose(by_query.predict(X), even.predict(X))
-
-
 def test_weights_of_rows_that_xgboost_cannot_count():
     weight = np.linspace(0.5, 2, len(X))
     with pytest.raises(

@@ -10,7 +10,7 @@ import xgboost as xgb
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
-from lambdaboost import NDCG, LambdaRank, Queries, export, graded, load, merge, save
+from lambdaboost import NDCG, LambdaRank, export, graded, load, merge, save
 from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
@@ -471,10 +471,3 @@ def test_rankers_that_do_not_fit_together():
     x = ranker_on("xgboost", LambdaRank()).fit(TABLE, GRADES)
     with pytest.raises(ValueError, match="missing is nan in models"):
         merge([x, ranker_on("xgboost", LambdaRank(), missing=-1.0).fit(TABLE, GRADES)], [1, 1])
-
-
-def test_queries_rank_by_the_merged_score():
-    """A measure of the merged ranker is that of the weighted sum."""
-    a, b = on_lightgbm(), on_lightgbm("binary")
-    q = Queries(GRADES, sizes=SIZES)
-    assert NDCG(5)(merge([a, b], [1.0, 0.5]).predict(FRAME), q) == NDCG(5)(raw(a) + 0.5 * raw(b), q)

@@ -6,7 +6,7 @@ import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 
-from lambdaboost import NDCG, Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal, attach, graded
+from lambdaboost import NDCG, Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
@@ -185,14 +185,3 @@ def test_a_second_objective_of_a_booster_is_checked_too(engine):
     with pytest.raises(ValueError, match=r"changes sign.*GradientStep\(SigmoidLocal\(\)\)"):
         update(SigmoidLocal())
     update(LambdaRank())
-
-
-@ENGINES
-def test_warnings_come_once_a_training(engine):
-    data = attach(dataset() if engine == "lightgbm" else matrix(), clicks=np.arange(len(X)) % 2)
-    with pytest.warns(UserWarning, match="zeros='missing' leaves out") as seen:
-        if engine == "lightgbm":
-            lgb.train({**PARAMS, "min_sum_hessian_in_leaf": 0, "objective": graded(zeros="missing")}, data, 5)
-        else:
-            xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=graded(zeros="missing"))
-    assert len(seen) == 1

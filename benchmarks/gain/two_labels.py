@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import argparse
 import pickle
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,9 +51,8 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-import lambdaboost
 from benchmarks.gain.two_label_sets import SETS, Labelled
-from benchmarks.machine import this_machine
+from benchmarks.provenance import provenance
 from experiments.common.script import at_least, note, run
 from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded
 from lambdaboost.leaks import leaks
@@ -321,7 +319,7 @@ def page(runs: Runs, samples: int = SAMPLES) -> str:
     }
     by = dict.fromkeys(by for by, _ in runs.values())
     lines = ["# Two labels: a training per weight, or two trainings and a weighted sum", ""]
-    lines += [*by, "", "`python -m benchmarks.gain.two_labels DATA`", ""]
+    lines += [*by, ""]
     for title, known, names in PARTS:
         sets = {name: found[name, known] for name in names if (name, known) in found}
         if not sets:
@@ -374,10 +372,8 @@ def main(arguments: Sequence[str] | None = None) -> Runs:
     options = made.parse_args(arguments)
     kept = options.out.with_suffix(".pkl")
     runs: Runs = pickle.loads(kept.read_bytes()) if kept.exists() else {}
-    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
-    machine = this_machine(threads=1).splitlines()[0]
-    by = f"lambdaboost {lambdaboost.__version__} at {commit}, LightGBM {lgb.__version__}. {machine}"
+    command = f"python -m benchmarks.gain.two_labels DATA --seeds {options.seeds}"
+    by = provenance(command, "objectives", "evaluation")
     for seed in range(options.seeds):
         for _, known, names in PARTS:
             for name in names:

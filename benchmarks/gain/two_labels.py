@@ -49,12 +49,13 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import xgboost as xgb
 from numpy.typing import NDArray
 
 from benchmarks.gain.two_label_sets import SETS, Labelled
 from benchmarks.provenance import provenance
 from experiments.common.script import at_least, note, run
-from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded
+from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded, merge
 from lambdaboost.leaks import leaks
 
 NAN = float("nan")
@@ -68,6 +69,7 @@ PARTS: tuple[tuple[str, float, tuple[str, ...]], ...] = (
     ("Grades known on 5 % of the queries", 0.05, ("log", "posts")),
     ("Grades known on 20 % of the queries", 0.2, ("log", "posts")),
 )
+TREES = 300  # of each model whose time is measured
 DECIDE = ("mslr", "titles", "talks")
 PARAMS = {
     "num_leaves": 15,
@@ -79,8 +81,16 @@ PARAMS = {
 }
 BASE = "stock pair"
 OTHERS = (BASE, "combined gain", "combined gain, YetiLoss", "Scorecard", "graded")
-SUMS = ("pair", "four", "four, two seeds", "four, two stops")
-SYSTEMS = (*OTHERS, *SUMS, "pair, as many trees", "pair, cut off", "four, cut off")
+SUMS = (
+    "pair",
+    "four",
+    "four, two seeds",
+    "four, two stops",
+    "pair, as many trees",
+    "pair, cut off",
+    "four, cut off",
+)
+SYSTEMS = (*OTHERS, *SUMS)
 FIGURES = ("highest first", "front", "second at −0.5", "second at −1")
 
 Floats = NDArray[np.float64]
@@ -361,6 +371,35 @@ def page(runs: Runs, samples: int = SAMPLES) -> str:
     return "\n".join(lines)
 
 
+def serving() -> list[str]:
+    """A table of the processor time of merged models over that of their two members, measured by turns."""
+    data = SETS["log"](Path()).part(np.arange(600) < 200)
+    cells = {f"two models of {TREES} trees of 31 leaves, one thread": ["30 rows", "3,000 rows"]}
+    for engine in ("LightGBM", "XGBoost"):
+        members: list[Any] = []
+        for label in (data.first, data.second):
+            if engine == "LightGBM":
+                params = {"num_leaves": 31, "num_threads": 1, "verbose": -1}
+                members.append(lgb.train(params, lgb.Dataset(data.features, label), TREES))
+            else:
+                params = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "nthread": 1}
+                members.append(xgb.train(params, xgb.DMatrix(data.features, label), TREES))
+        merged, ratios = merge(members, [0.5, 0.5]), []
+        for n in (30, 3000):
+            times = np.zeros((7, 3))
+            for turn, at in np.ndindex(times.shape):
+                model, began = (merged, *members)[at], time.process_time()
+                for _ in range(6000 // n):
+                    if engine == "LightGBM":
+                        model.predict(data.features[:n], num_threads=1)
+                    else:
+                        model.inplace_predict(data.features[:n])
+                times[turn, at] = time.process_time() - began
+            ratios.append(f"{np.median(times[:, 0] / times[:, 1:].sum(axis=1)):.2f}")
+        cells[f"{engine}: time of the merged model / of both"] = ratios
+    return ["## Serving", "", *rows_of(cells)]
+
+
 def main(arguments: Sequence[str] | None = None) -> Runs:
     """Train every system on every set that is not in the values beside `--out` yet, and write the page."""
     made = argparse.ArgumentParser("python -m benchmarks.gain.two_labels")
@@ -387,7 +426,8 @@ def main(arguments: Sequence[str] | None = None) -> Runs:
                 kept.write_bytes(pickle.dumps(runs))
                 took = time.process_time() - began
                 note(f"{name}, grades {known:.0%}, seed {seed}: {took:.0f} s of processor time")
-    options.out.write_text(page(runs, SAMPLES), encoding="utf-8")
+    text = "\n".join([page(runs, SAMPLES), *serving()])
+    options.out.write_text(text, encoding="utf-8")
     return runs
 
 

@@ -21,13 +21,14 @@ import pandas as pd
 from experiments.common.script import run
 from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
-from lambdaboost.tuning.portfolio import PORTFOLIO
-from lambdaboost.tuning.tune import Result, Setting, choose, compare_results
+from lambdaboost.tuning.portfolio import TRIED
+from lambdaboost.tuning.tune import choose
+from lambdaboost.tuning.tuned import Result, Setting, compare_results
 
 QUERIES, SPREAD = 500, 0.08
 MEASURE, LOSS = NDCG(10), YetiLoss()
 DEFAULT = Setting("default", "lambdarank", "lightgbm", 0)
-TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(len(PORTFOLIO))]
+TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(TRIED)]
 
 
 def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[str, float]]:
@@ -57,7 +58,7 @@ def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     results, truth = search(np.random.default_rng(seed), differs)
     chosen = choose(results, MEASURE)
     searched = [one for one in results if one.setting in TREES]
-    frame = compare_results(results, [], chosen, searched, (MEASURE,))
+    frame = compare_results(results, {}, chosen, searched, (MEASURE,))
     true = [truth[row.candidate] - truth.get(row.baseline, 0.0) for row in frame.itertuples()]
     return frame.assign(run=seed, true=true)
 

@@ -148,7 +148,7 @@ def attached_to(data: Any, fields: Fields) -> Attached:
 
 @dataclass(frozen=True, eq=False)
 class KnownData:
-    """A data set of an engine: the queries made of its fields, and the objectives that trainings have bound to them."""
+    """A data set of an engine: the queries made of its fields, and what trainings have bound to them."""
 
     owner: weakref.ref[Any]
     engine: Engine | None  # None of arrays
@@ -157,6 +157,8 @@ class KnownData:
     # By the state of a booster (`callback.BoosterState`), an objective and what it is bound by. Both go with the
     # booster, and with the data set.
     bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
+    # By the same, a measure and its name in the results.
+    names: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]]
 
 
 _known: dict[int, KnownData] = {}  # by the id of the owner
@@ -237,7 +239,8 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
         kept[1] = made.labels[RELEVANCE]
     key = id(owner)
     forget = weakref.ref(owner, lambda _: _known.pop(key, None))
-    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, weakref.WeakKeyDictionary())
+    bound, names = weakref.WeakKeyDictionary[Any, Any](), weakref.WeakKeyDictionary[Any, Any]()
+    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, bound, names)
     return known
 
 

@@ -315,6 +315,7 @@ def test_the_pareto_front_against_its_definition(n):
         (lambda: compare({"a": [1.0], "b": [1.0]}, Q, M), "scores of 'a': scores has shape (1,)"),
         (lambda: compare({}, Q, M), "scores is a dict, expected a dict of at least one"),
         (lambda: compare(SCORES, Q, [NDCG]), "measures is [<class"),
+        (lambda: compare(SCORES, Q, NDCG), "measures is (<class"),
         (lambda: compare(SCORES, Q, CNDCG()), "no label source 'clicks'"),
         (lambda: compare_values({"a": {M: []}, "b": {M: []}}), "NDCG(k=3) of 'a' has shape (0,)"),
         (lambda: figures([inf], [0.1]), "NDCG(k=3) of 'a'"),
@@ -322,6 +323,7 @@ def test_the_pareto_front_against_its_definition(n):
         (lambda: compare_values({name: {M: [0.5], MAP(): [1, 1]} for name in "ab"}), "MAP() of 'a' has shape (2,)"),
         (lambda: figures([nan, nan], [nan, nan]), "NDCG(k=3) is undefined on every query"),
         (lambda: figures([0.5, 0.5], [0.5, 0.5], [1, -2]), "weight is '[ 1. -2.]': give one weight per query"),
+        (lambda: figures([0.5, 0.5], [0.5, 0.5], [0, 0]), "weight is 0 for every query"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_refused_in_words(make, says):

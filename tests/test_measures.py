@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from math import log2, nan, sqrt
 
 import naive_measures as naive
@@ -321,9 +322,8 @@ def test_no_relevant_document_counts_as_empty(measure):
     nothing = Queries([nan] * 4, sizes=[3, 1], clicks=[nan] * 4)
     for without in (q, nothing):
         assert_array_equal(measure.per_query(DOWN[:4], without), [measure.empty, measure.empty])
-    with_one = type(measure)(**{**vars(measure), "empty": 1.0})
-    assert with_one(DOWN[:4], q) == 1.0
-    assert np.isnan(type(measure)(**{**vars(measure), "empty": nan})(DOWN[:4], q))
+    assert replace(measure, empty=1.0)(DOWN[:4], q) == 1.0
+    assert np.isnan(replace(measure, empty=nan)(DOWN[:4], q))
 
 
 @every_measure

@@ -75,6 +75,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
         ("beta is -1: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
         ("draws is 0: give a whole number ≥ 1", lambda: YetiLoss(draws=0)),
+        ("seed is 1099511627776: give a whole number from 0 to 2147483647$", lambda: YetiLoss(seed=2**40)),
         (r"ListNet\(\), whose pairs cannot be weighted", lambda: InversePropensity(ListNet(), CURVE)),
         ("weight the parts of a combination", lambda: InversePropensity(Blend(*TWO, 0.5), CURVE)),
         (r"expected Propensities\(\[1, 0.5, …\]\)", lambda: InversePropensity(LambdaRank(), [1, 0.5])),
@@ -147,7 +148,7 @@ def test_wrong_calls(message, objective, q, call):
 
 @pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
 def test_what_an_engine_cannot_train(objective):
-    X, y = np.zeros((90, 1)), [0, 1, 2] * 30
+    X, y = np.arange(90.0)[:, None], [0, 1, 2] * 30
     for train in (
         lambda: lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, y, group=[45, 45])),
         lambda: xgb.train({}, xgb.DMatrix(X, y, group=[45, 45]), obj=objective),

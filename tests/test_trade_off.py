@@ -163,6 +163,11 @@ def test_chain():
         ({"measures": (NDCG(3), "no")}, ValueError, "no"),
         ({"measures": (NDCG(3), CNDCG(3, source="sales"))}, ValueError, "sales"),
         ({"measures": (MRR(), 3)}, ValueError, "measures is"),
+        (
+            {"q": Queries(np.ones(300), sizes=[10] * 30, weight=np.zeros(30))},
+            ValueError,
+            "^weight is 0 for every",
+        ),
     ],
 )
 def test_wrong_arguments(change, error, message):

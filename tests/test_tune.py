@@ -38,7 +38,8 @@ from lambdaboost.tuning.cross_validate import (
     to_fit,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
-from lambdaboost.tuning.tune import Result, Setting, choose, compare_results
+from lambdaboost.tuning.tune import choose
+from lambdaboost.tuning.tuned import Result, Setting, compare_results
 
 search = import_module("lambdaboost.tuning.tune")  # the package has the function under this name
 LOG = web_search_log(75, documents=15, seed=3)
@@ -93,6 +94,8 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     )
     scores = found.model.predict(X)
     assert np.array_equal(ranker.fit(X, y).predict(X), scores)
+    with pytest.raises(ValueError, match=r"has the suffix of .*'s format, and the model is .*'s: give "):
+        found.save(tmp_path / {"lightgbm": "model.ubj", "xgboost": "model.txt"}[engine])
     found.save(tmp_path / "model", {"more": 1})
     saved = load(tmp_path / "model")
     assert np.array_equal(saved.predict(X.drop(columns=["session", "ctr"])), scores)
@@ -345,7 +348,7 @@ OTHERS = [Setting("objective", name, "lightgbm", 1) for name in ("lambdarank", "
 def table_of(results, seed=0):
     chosen = choose(results, NDCG(10))
     searched = [one for one in results if one.setting in (RECOMMENDED, *TREES)]
-    return compare_results(results, [], chosen, searched, (NDCG(10),)), chosen
+    return compare_results(results, {}, chosen, searched, (NDCG(10),)), chosen
 
 
 def test_the_highest_mean_is_chosen_and_what_is_noise_is_not_called_better():

@@ -126,7 +126,7 @@ def explain_worst(scored: Scored, name: str) -> tuple[str, Explanation] | None:
     """
     q, measure, scores = scored.queries, scored.measures[0], scored.scores[name]
     # A query on which the measure is undefined is not its worst.
-    values = np.nan_to_num(measure.strict.per_query(scores, q), nan=math.inf)
+    values = np.nan_to_num(replace(measure, empty=math.nan).per_query(scores, q), nan=math.inf)
     values[q.query_weight == 0] = math.inf
     query = int(values.argmin())
     first, end = q.offsets[query], q.offsets[query + 1]
@@ -218,8 +218,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
-        if n := int(np.isnan(values).sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = f"counted as {measure.empty:g}"
             if np.isnan(measure.empty):
                 how = "left out"

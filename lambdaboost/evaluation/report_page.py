@@ -339,8 +339,7 @@ def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> l
 
     # How queries count on which a measure is undefined.
     for measure in measures:
-        undefined = np.isnan(measure.strict.per_query(np.arange(q.n_documents), q))  # without ties
-        if n := int(undefined.sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             facts.append((repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"))
     return facts

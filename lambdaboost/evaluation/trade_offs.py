@@ -293,6 +293,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     if not isinstance(q, Queries):
         raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+    if not q.query_weight.any():
+        raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
     if not isinstance(measures, Iterable | Measure):
         raise TypeError(f"measures is {measures!r}: give two, the one to keep and the one to raise")
     given = [measures] if isinstance(measures, Measure | str) else list(measures)

@@ -81,7 +81,7 @@ FULL = Plan(
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
     sampled=64,
     list_repetitions=7,
-    start_repetitions=3,
+    start_repetitions=2,
     measured_documents=100_000,
 )
 QUICK = Plan(

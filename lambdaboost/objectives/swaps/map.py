@@ -54,7 +54,7 @@ class AveragePrecision(NamedTuple):
         return abs(i.discount - j.discount) - (i.second - j.second)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
         w[1], w[2] = 1, -1 if upper < lower else 1
 

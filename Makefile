@@ -16,8 +16,8 @@ EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt
 
 CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py attach.py parameters.py engines.py save.py \
-	continued.py threads.py lightgbm_ranker.py xgboost_ranker.py)
-OLDEST_TESTS := $(addprefix tests/test_,attach.py continued.py lightgbm_ranker.py xgboost_ranker.py save.py kernel_cache.py)
+	rounds.py threads.py lightgbm_ranker.py xgboost_ranker.py)
+OLDEST_TESTS := $(addprefix tests/test_,attach.py rounds.py lightgbm_ranker.py xgboost_ranker.py save.py kernel_cache.py)
 
 .PHONY: demo test test-slow test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
@@ -115,6 +115,7 @@ docs: .venv/installed
 
 bench: .venv/developing
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks.readme  # its tables, from benchmarks/results
 
 PAPER ?= svore2011
 reproduce: .venv/developing

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Data
 from benchmarks.replay import Recorder, Replay, Round
-from lambdaboost.objectives import Objective
 from tests.engine_rules import LightGBMRule, XGBoostRule
 
 LEAVES = 31
@@ -108,13 +107,3 @@ def xgboost(data: Data, threads: int) -> Engine:
 
 
 ENGINES: dict[str, Callable[[Data, int], Engine]] = {"LightGBM": lightgbm, "XGBoost": xgboost}
-
-
-def one_pass(objective: Objective, recorded: list[Round], data: Data) -> Callable[[], None]:
-    """A job that computes the gradient at the scores of each recorded round."""
-
-    def job() -> None:
-        for iteration, now in enumerate(recorded):
-            objective.gradient(now.scores, data.queries, iteration)
-
-    return job

@@ -11,7 +11,7 @@ from benchmarks.engines import ENGINES
 from benchmarks.plan import Case, Plan, Shape
 from benchmarks.section import Section
 from benchmarks.timing import Timed
-from benchmarks.training import gradient_inside
+from benchmarks.training import gradients_inside
 from experiments.common.report import legend
 from lambdaboost._jit import using
 from lambdaboost.evaluation.charts import COLOURS
@@ -34,12 +34,11 @@ def lengths(plan: Plan, threads: int) -> Section:
             documents = shape.queries * n * 1e-6
             for name, make in ENGINES.items():
                 engine = make(made(shape), 1)
-                times = gradient_inside(engine, Case(shape), plan, time.process_time)
-                for label, found in (
-                    (f"{name}'s {engine.native}", "native"),
-                    (f"lambdaboost in {name}", "here"),
-                ):
-                    lines.setdefault(label, {})[n] = times[found] / documents
+                found = gradients_inside(engine, Case(shape), plan, time.process_time)
+                times = {f"{name}'s {engine.native}": next(iter(found.values()))["native"]}
+                times |= {f"{objective} in {name}": of["here"] for objective, of in found.items()}
+                for label, seconds in times.items():
+                    lines.setdefault(label, {})[n] = seconds / documents
     rows = [(label, *(one.text() for one in line.values())) for label, line in lines.items()]
     heads = ("documents a list", *(f"{n:,}" for n in plan.lengths))
     sizes = (
@@ -52,11 +51,11 @@ def lengths(plan: Plan, threads: int) -> Section:
 
 
 def draw(axes: Any, lines: Lines) -> None:
-    """Plot the medians, log-log; lambdaboost's are solid."""
+    """Plot the medians, log-log: a colour for each engine, lambdaboost's lines solid."""
     for at, (label, line) in enumerate(lines.items()):
-        style = "o-" if "lambdaboost" in label else "s--"
+        style = ("s--", "o-", "^-")[at % 3]
         medians = [one.median for one in line.values()]
-        axes.plot(list(line), medians, style, color=COLOURS[at // 2], markersize=4, label=label)
+        axes.plot(list(line), medians, style, color=COLOURS[at // 3], markersize=4, label=label)
     axes.set(xscale="log", yscale="log", xlabel="Documents a list", ylabel="λ and μ: µs a document and round")
     axes.set_xticks(list(line), [f"{n:,}" for n in line])
     axes.minorticks_off()

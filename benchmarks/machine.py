@@ -18,7 +18,7 @@ def this_machine(threads: int) -> str:
     packages = ", ".join(f"{name} {number}" for name in PACKAGES if (number := _version(name)))
     waiting = os.environ.get("OMP_WAIT_POLICY") or "unset"
     lines = [
-        f"{_processor()} ({get_host_cpu_name()}), {cores} cores, {threads} threads used by everything measured. "
+        f"{processor()} ({get_host_cpu_name()}), {cores} cores, {threads} threads used by everything measured. "
         f"{platform.system()} {platform.release()} {platform.machine()}.",
         f"Python {platform.python_version()}, {packages}; OMP_WAIT_POLICY={waiting}.",
     ]
@@ -35,7 +35,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LONG = 500_000_000  # pairs of a shape, above which trainings are repeated less often
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -13,11 +11,6 @@ class Shape:
 
     queries: int
     documents: int
-
-    @property
-    def pairs(self) -> int:
-        """The approximate number of ordered pairs of documents."""
-        return self.queries * self.documents**2
 
     def __str__(self) -> str:
         return f"{self.queries:,} × {self.documents:,}"
@@ -42,12 +35,8 @@ class Plan:
     ----------
     trained : tuple of Case
         Cases that are measured inside trainings.
-    rounds_trained : int
-        Boosting rounds of these trainings.
-    cases : tuple of Case
-        Cases of the comparison with the engines' own objectives.
-    rounds, repetitions : int
-        Boosting rounds per training, and the number of timings of each.
+    rounds_trained, repetitions : int
+        Boosting rounds of these trainings, and the number of timings of each.
     lengths, length_documents : tuple of int, int
         Lengths of the lists on which λ is drawn, and the number of documents of each data set.
     list_sizes : tuple of int
@@ -65,8 +54,6 @@ class Plan:
 
     trained: tuple[Case, ...]
     rounds_trained: int
-    cases: tuple[Case, ...]
-    rounds: int
     repetitions: int
     lengths: tuple[int, ...]
     length_documents: int
@@ -76,10 +63,6 @@ class Plan:
     start_repetitions: int
     measured_documents: int
     load_bytes: int
-
-    def repetitions_at(self, shape: Shape) -> int:
-        """The number of timings for a shape: at most three if a training takes a minute or more."""
-        return self.repetitions if shape.pairs < LONG else min(self.repetitions, 3)
 
 
 FULL = Plan(
@@ -95,16 +78,6 @@ FULL = Plan(
         Case(Shape(10, 5000), truncation=30),
     ),
     rounds_trained=10,
-    cases=(
-        Case(Shape(100_000, 5)),
-        Case(Shape(30_000, 10)),
-        Case(Shape(10_000, 30)),
-        Case(Shape(1000, 120)),
-        Case(Shape(100, 1200)),
-        Case(Shape(30, 5000)),
-        Case(Shape(1000, 120), truncation=30),
-    ),
-    rounds=20,
     repetitions=5,
     lengths=(10, 30, 100, 300, 1000, 3000),
     length_documents=30_000,
@@ -113,13 +86,11 @@ FULL = Plan(
     list_repetitions=7,
     start_repetitions=3,
     measured_documents=100_000,
-    load_bytes=300_000_000,
+    load_bytes=80_000_000,
 )
 QUICK = Plan(
     trained=(Case(Shape(200, 5)), Case(Shape(40, 40), truncation=10)),
     rounds_trained=3,
-    cases=(Case(Shape(40, 40)), Case(Shape(4, 400)), Case(Shape(40, 40), truncation=10)),
-    rounds=3,
     repetitions=2,
     lengths=(10, 100),
     length_documents=1000,

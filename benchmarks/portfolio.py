@@ -1,11 +1,12 @@
-"""The settings of trees that `tune` tries: `python -m benchmarks.portfolio --help`.
+"""The settings of trees that `tune` tries, and its rule of choice: `python -m benchmarks.portfolio --help`.
 
-Sets: of mq2008, lightgbm_rank, clueweb09, algolia_netflix and mslr_web30k_sample up to 250 random queries with two
-different grades, and up to 60 random documents of each; two synthetic logs of 200 queries of 20 documents.
+Sets: those of `benchmarks.gain.one_label_sets` but for `ratings`, which `benchmarks.unseen` tests, and two synthetic
+logs; of each up to 300 random queries with two different grades, and up to 40 random documents of each query.
 
-Matrix: `YetiLoss()` on every setting and engine, by `cross_validate` with `--folds` and up to `--rounds`. The
-settings are those of the present portfolio and random draws of the same parameters. The program stops at `--minutes`,
-and a setting counts if it is complete on all sets.
+Matrix: the engine's own objective on the engine's own trees, and `YetiLoss()` on every setting, by `cross_validate`
+with `--folds` and up to `--rounds`. The settings are those of `BY_HAND` and random draws of the same parameters.
+XGBoost's trainings are fewer: on the sets of `--xgboost`. The program starts no setting after `--minutes`, and a
+setting counts if it is complete on all sets. Finished settings are kept in `--out` and are not repeated.
 
 Choice, as in FLAML (Wang et al. 2022, arXiv:2202.09927): one setting after the other, each the one that most lowers the
 mean over sets of the regret of the best chosen one. The engine's own trees come first, always. The means of a set are
@@ -13,80 +14,81 @@ first drawn towards what a setting gives on all sets, by the share of their spre
 the best of forty noisy means would otherwise be chosen.
 
 The rule of `tune`: the queries of each set are cut at random into halves, 400 times. One half chooses among the
-engine's default objective, `YetiLoss()` on the engine's trees and the portfolio, by the highest mean or by the simplest
-within one standard error; the other half measures the choice.
+engine's default objective, `YetiLoss()` on the engine's trees and the settings of a portfolio, by the highest mean or
+by the simplest within one standard error; the other half measures the choice. This is done with the settings made by
+hand, which no set has chosen, and with the mined ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
-from experiments.common.script import run
-from lambdaboost import NDCG, Queries, YetiLoss, cross_validate
-from lambdaboost.datasets import Collection, Columns, read_letor, web_search_log
+from benchmarks.gain.one_label_sets import SETS, Judged
+from experiments.common.report import table, versions
+from experiments.common.script import note, run
+from lambdaboost import NDCG, YetiLoss, cross_validate
+from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.significance import weighted_mean
-from lambdaboost.tuning.portfolio import PORTFOLIO, Trees, params_of
-from lambdaboost.tuning.tune import Setting, ranker_of
+from lambdaboost.tuning.portfolio import Trees, params_of
 
-QUERIES, DOCUMENTS = 250, 60
-LETOR = {"mq2008": "S1 S2 S3", "clueweb09": "S1 S2 S3 S4 S5", "mslr_web30k_sample": "train vali"}
+QUERIES, DOCUMENTS, LOGS = 300, 40, ("log 1", "log 2")
 MEASURE = NDCG(10)
-Values = dict[tuple[str, Any], NDArray[np.float64]]  # of each query, by set and setting
+SPLITS = 400
+BY_HAND = (
+    None,
+    Trees(0.1, 4, 0.8, 0.8, 1.0, 20, 0.1),
+    Trees(0.05, 96, 0.7, 0.8, 1.0, 100, 3.0),
+    Trees(0.063, 8, 0.75, 0.96, 0.28, 8, 0.1),
+    Trees(0.1, 6, 1.0, 1.0, 0.0, 20, 0.1),
+    Trees(0.05, 63, 0.5, 0.8, 5.0, 50, 1.0),
+    Trees(0.05, 16, 0.8, 0.8, 0.0, 50, 1.0),
+    Trees(0.07, 31, 0.8, 0.8, 1.0, 50, 0.1),
+    Trees(0.07, 16, 0.6, 0.97, 0.25, 16, 0.1),
+    Trees(0.04, 8, 0.5, 0.7, 5.0, 20, 0.1),
+    Trees(0.1, 16, 0.5, 1.0, 5.0, 100, 3.0),
+    Trees(0.05, 31, 0.5, 0.8, 1.0, 20, 0.1),
+)
+
+# A column is a set on an engine, such as "mslr, lightgbm"; a row is a training: first the engine's own objective, then
+# `YetiLoss()` on each setting.
+Values = dict[tuple[str, int], NDArray[np.float64]]
+Tables = dict[
+    str, NDArray[np.float64]
+]  # by column: the values (settings, queries), or of the default (queries,)
 
 
-def sets(folder: Path) -> Iterator[tuple[str, Collection]]:
-    """The sets, cut to size."""
-    for name, files in LETOR.items():
-        parts = [read_letor(folder / name / f"{file}.txt.xz") for file in files.split()]
-        features = [
-            part.features if isinstance(part.features, np.ndarray) else part.features.toarray()
-            for part in parts
-        ]
-        width = min(of.shape[1] for of in features)
-        sizes = np.concatenate([part.queries.sizes for part in parts])
-        grades = np.concatenate([part.queries.relevance for part in parts])
-        yield name, cut(np.concatenate([of[:, :width] for of in features]), grades, sizes)
-    part = read_letor(folder / "lightgbm_rank" / "rank.train.xz")
-    X = part.features if isinstance(part.features, np.ndarray) else part.features.toarray()
-    yield "lightgbm_rank", cut(X, part.queries.relevance, part.queries.sizes)
-    frame = pd.read_csv(folder / "algolia_netflix" / "dataset.csv.xz")
-    columns = Columns(
-        "normalized_query", "score", drop=[c for c in frame if frame[c].dtype.kind not in "biuf"][1:]
-    )
-    data = columns.read(frame)
-    yield "algolia_netflix", cut(data.features, np.minimum(data.queries.relevance, 22), data.queries.sizes)
-    for seed in (1, 2):
-        log = web_search_log(200, documents=20, seed=seed)
-        yield f"log {seed}", cut(log.features, log.queries.relevance, log.queries.sizes)
-
-
-def cut(features: NDArray[Any], grades: NDArray[Any], sizes: NDArray[np.int64]) -> Collection:
-    """Random queries with two different grades, and random documents of each."""
+def data_of(name: str, folder: Path) -> Collection:
+    """A set, cut to size, the documents of each query in random order."""
     rng = np.random.default_rng(0)
-    rows, kept = [], []
-    for start, size in zip(np.cumsum(sizes) - sizes, sizes, strict=True):
-        of_query = start + np.sort(rng.permutation(size)[:DOCUMENTS])
-        if np.unique(grades[of_query]).size > 1:
-            rows.append(of_query)
-    for at in np.sort(rng.permutation(len(rows))[:QUERIES]):
-        kept.append(rows[at])
-    order = np.concatenate(kept)
-    return Collection(features[order], Queries(grades[order], sizes=[len(of) for of in kept]))
+    if name in LOGS:
+        X, q = web_search_log(QUERIES, documents=20, seed=1 + LOGS.index(name))
+        whole = Judged(X, q.relevance, q.sizes)
+    else:
+        whole = SETS[name](folder)
+    # Random documents of each query, then random queries with two grades among these.
+    shuffled = whole.shuffled(rng)
+    place = np.arange(shuffled.grades.size) - np.repeat(
+        np.cumsum(shuffled.sizes) - shuffled.sizes, shuffled.sizes
+    )
+    rows = place < DOCUMENTS
+    sizes = np.minimum(shuffled.sizes, DOCUMENTS)
+    cut = Judged(shuffled.features[rows], shuffled.grades[rows], sizes).at_most(QUERIES)
+    return Collection(cut.features, cut.queries)
 
 
 def drawn(n: int) -> list[Trees | None]:
-    """The present portfolio, then random settings."""
+    """The settings made by hand, then random ones."""
     rng = np.random.default_rng(0)
-    found = list(PORTFOLIO)
+    found = list[Trees | None](BY_HAND)
     for _ in range(n):
         rate, leaves = np.exp(rng.uniform(np.log([0.04, 4]), np.log([0.15, 64])))
         l2, least, hessian = np.exp(rng.uniform(np.log([0.1, 5, 0.03]), np.log([10, 100, 5])))
@@ -98,41 +100,53 @@ def drawn(n: int) -> list[Trees | None]:
     return found
 
 
-def measure(options: argparse.Namespace) -> tuple[Values, list[Trees | None], list[str]]:
-    """The values of each query by set and setting, "default" the engine's own objective; the complete settings; sets.
+def ranker_of(engine: str, objective: Any, trees: Trees | None, rounds: int) -> Any:
+    """The ranker of a training."""
+    quiet = {"verbose": -1} if engine == "lightgbm" else {}
+    given = {"n_estimators": rounds, "n_jobs": 1, "random_state": 0, **quiet, **params_of(engine, trees)}
+    ranker: Any = import_module(f"lambdaboost.{engine}").LambdaRanker(objective=objective, **given)
+    return ranker
 
-    A set on LightGBM and the same set on XGBoost are two sets: one portfolio serves both engines.
-    """
-    end, values = time.time() + 60 * options.minutes, Values()
-    data = {name: part for name, part in sets(options.folder) if name in options.sets}
-    complete = list[Trees | None]()
-    for trees in ["default", *drawn(options.draws)]:
-        for name, part in data.items():
-            for engine in options.engines:
-                is_default = trees == "default"
-                objective = ENGINES[engine].NATIVE_OBJECTIVES[0] if is_default else YetiLoss()
-                ranker = ranker_of(Setting("trees", objective, engine, 0), options.rounds, Columns(), 0)
-                ranker.set_params(n_jobs=1, **params_of(engine, None if is_default else trees))
-                given = {"measures": MEASURE, "folds": options.folds, "early_stopping_rounds": 40}
-                values[f"{name}, {engine}", trees] = cross_validate(ranker, part, **given).values[MEASURE]
-        if trees != "default":
-            complete.append(trees)
-            print(f"{len(complete)} settings, {(end - time.time()) / 60:.1f} minutes left", flush=True)
+
+def measure(options: argparse.Namespace) -> Values:
+    """The value of each query, by column and row of the matrix, of the rows that are complete."""
+    kept, end = options.out / "values.npz", time.time() + 60 * options.minutes
+    data = {name: data_of(name, options.folder) for name in options.sets}
+    columns = [
+        (name, engine) for engine in ENGINES for name in (options.xgboost if engine == "xgboost" else data)
+    ]
+    values: Values = {}
+    if kept.exists():
+        with np.load(kept) as file:
+            for key in file.files:
+                column, row = key.rsplit("|", 1)
+                values[column, int(row)] = file[key]
+    begin, trainings = time.process_time(), 0
+    for row, trees in enumerate([None, *drawn(options.draws)]):
+        if all((f"{name}, {engine}", row) in values for name, engine in columns):
+            continue
         if time.time() > end:
             break
-    return values, complete, [name for name, trees in values if trees == "default"]
+        for name, engine in columns:
+            objective = YetiLoss() if row else ENGINES[engine].NATIVE_OBJECTIVES[0]
+            ranker = ranker_of(engine, objective, trees, options.rounds)
+            given = {"measures": MEASURE, "folds": options.folds, "early_stopping_rounds": 40}
+            values[f"{name}, {engine}", row] = cross_validate(ranker, data[name], **given).values[MEASURE]
+        trainings += 1
+        np.savez_compressed(kept, **{f"{column}|{row}": of for (column, row), of in values.items()})
+        seconds = (time.process_time() - begin) / trainings
+        note(f"{row} of {options.draws + len(BY_HAND)}: {seconds:.0f} processor seconds a setting")
+    return values
 
 
-def shrunken(values: Values, settings: list[Trees | None], names: list[str]) -> NDArray[np.float64]:
+def shrunken(tables: Tables) -> NDArray[np.float64]:
     """The mean of each setting on each set, (settings, sets), drawn towards the setting's mean over all sets."""
-    means = np.array([[values[name, trees].mean() for name in names] for trees in settings])
+    means = np.array([of.mean(axis=1) for of in tables.values()]).T
     centred = means - means.mean(axis=0)
     of_setting = centred.mean(axis=1, keepdims=True)
     result = np.empty_like(means)
-    for at, name in enumerate(names):
-        table = np.array([values[name, trees] for trees in settings])
-        table -= table.mean(axis=0)
-        noise = np.mean(table.var(axis=1, ddof=1) / table.shape[1])
+    for at, values in enumerate(tables.values()):
+        noise = np.mean((values - values.mean(axis=0)).var(axis=1, ddof=1) / values.shape[1])
         own = centred[:, at] - of_setting[:, 0]
         kept = max(0.0, 1 - noise / own.var())
         result[:, at] = of_setting[:, 0] + kept * own
@@ -154,52 +168,135 @@ def greedy(means: NDArray[np.float64], n: int) -> list[tuple[int, float]]:
     return order
 
 
-def compare_rules(values: Values, settings: list[Trees | None], names: list[str]) -> pd.DataFrame:
-    """What the two rules choose on one half of the queries, measured on the other, less the engine's default."""
-    rng, rows = np.random.default_rng(0), []
-    for name in names:
-        table = np.array([values[name, trees] for trees in ("default", *settings)])
-        gains = {"highest mean": [], "within one standard error": []}
-        for _ in range(400):
-            half = rng.permutation(table.shape[1]) < table.shape[1] // 2
-            best = int(table[:, half].mean(axis=1).argmax())
-            simple = best
-            for at in (1, 0):  # the engine's default is the last to be asked, and has the last word
-                mean, error, _ = weighted_mean(table[best, half] - table[at, half], np.ones(int(half.sum())))
-                if mean <= error:
-                    simple = at
-            for rule, at in zip(gains, (best, simple), strict=True):
-                gains[rule].append(table[at, ~half].mean() - table[0, ~half].mean())
-        rows.append(
-            {
-                "set": name,
-                "queries": table.shape[1],
-                **{rule: 100 * np.mean(of) for rule, of in gains.items()},
-            }
+def gains(default: NDArray[np.float64], settings: NDArray[np.float64]) -> tuple[float, float]:
+    """What each rule gains over the engine's default on one half of the queries, chosen on the other, ×100.
+
+    The first is the highest mean, the second the simplest within one standard error.
+    """
+    rng, values = np.random.default_rng(0), np.array([default, *settings])
+    found = np.empty((SPLITS, 2))
+    for split in range(SPLITS):
+        half = rng.permutation(values.shape[1]) < values.shape[1] // 2
+        best = simple = int(values[:, half].mean(axis=1).argmax())
+        for at in (1, 0):  # the engine's default is the last to be asked, and has the last word
+            mean, error, _ = weighted_mean(values[best, half] - values[at, half], np.ones(int(half.sum())))
+            if mean <= error:
+                simple = at
+        rest = values[:, ~half].mean(axis=1)
+        found[split] = rest[[best, simple]] - rest[0]
+    highest, within = 100 * found.mean(axis=0)
+    return float(highest), float(within)
+
+
+def mined_elsewhere(tables: Tables, left_out: str, n: int) -> list[int]:
+    """The first settings of a portfolio mined without a set, on any engine."""
+    of_set = left_out.rsplit(", ", 1)[0]
+    others = {name: of for name, of in tables.items() if name.rsplit(", ", 1)[0] != of_set}
+    return [at for at, _ in greedy(shrunken(others), n)]
+
+
+def rules(defaults: Tables, tables: Tables) -> str:
+    """The two rules, on settings that the set has not chosen."""
+    by_hand, elsewhere = [], []
+    for name, values in tables.items():
+        by_hand.append(gains(defaults[name], values[: len(BY_HAND)]))
+        elsewhere.append(gains(defaults[name], values[mined_elsewhere(tables, name, len(BY_HAND))]))
+    found = np.hstack([by_hand, elsewhere])
+    rows = [
+        [name, str(defaults[name].size), *(f"{gain:+.2f}" for gain in of)]
+        for name, of in zip(tables, found, strict=True)
+    ]
+    rows.append(["mean", "", *(f"{gain:+.2f}" for gain in found.mean(axis=0))])
+    said = []
+    for kind, columns in (("made by hand", found[:, :2]), ("mined on the other sets", found[:, 2:])):
+        differ = columns[:, 0] - columns[:, 1]
+        t, p = stats.ttest_1samp(differ, 0)
+        said.append(
+            f"settings {kind}: {differ.mean():+.2f}, t = {t:.1f} over the {len(differ)} rows, p = {p:.2g}"
         )
-    return pd.DataFrame(rows)
+    header = [
+        "",
+        "queries",
+        *("by hand, highest mean", "by hand, simplest"),
+        *("mined, highest mean", "mined, simplest"),
+    ]
+    caption = (
+        "NDCG@10 times 100 above the engine's default, on the half of the queries that did not choose. Highest mean "
+        f"less simplest within one standard error: {'; '.join(said)}."
+    )
+    return f"## The rule\n\n{table(header, rows, caption)}"
+
+
+def sizes(defaults: Tables, tables: Tables) -> str:
+    """What portfolios of different sizes gain on sets that did not choose them."""
+    header, rows = ["settings", *tables, "mean"], []
+    for n in (1, 2, 3, 4, 6, 8, 12, 16):
+        found = [
+            gains(defaults[name], values[mined_elsewhere(tables, name, n)])[0]
+            for name, values in tables.items()
+        ]
+        rows.append([str(n), *(f"{gain:+.2f}" for gain in (*found, np.mean(found)))])
+    caption = "As above, highest mean, with the first settings of a portfolio mined on the other sets."
+    return f"## How many settings\n\n{table(header, rows, caption)}"
+
+
+def portfolio(tables: Tables, settings: list[Trees | None]) -> str:
+    """The mined settings, and the means of all."""
+    means = shrunken(tables)
+    order = greedy(means, len(BY_HAND))
+    lines = [[str(settings[at]), f"{100 * means[at].mean():+.2f}", f"{100 * left:.2f}"] for at, left in order]
+    caption = (
+        "In the order of the choice; None are the engine's own parameters. Shrunken mean over the sets, around that of "
+        "all settings, and the regret that is left, NDCG@10 times 100."
+    )
+    chosen = table(["", "mean", "regret left"], lines, caption)
+    rows = []
+    for at in np.argsort(-means.mean(axis=1)):
+        of_sets = [f"{100 * values[at].mean():.2f}" for values in tables.values()]
+        rows.append([str(settings[at]), *of_sets])
+    return f"## The portfolio\n\n{chosen}\n\n## All settings\n\n{table(['', *tables], rows, 'Mean NDCG@10 times 100.')}"
 
 
 def main(arguments: Any = None) -> None:
-    """Print the portfolio and the comparison of the rules."""
+    """Measure, and write portfolio.md."""
     made = argparse.ArgumentParser("python -m benchmarks.portfolio", description="The portfolio of tune.")
-    made.add_argument("folder", type=Path, help="has a folder of each set")
-    every = [*LETOR, "lightgbm_rank", "algolia_netflix", "log 1", "log 2"]
+    made.add_argument(
+        "folder", type=Path, help="has a folder of each set, as benchmarks.gain.one_label_sets names them"
+    )
+    every = [*(name for name in SETS if name != "ratings"), *LOGS]
+    few = [name for name in ("clueweb09", "mslr", "netflix", "talks") if name in every]
     made.add_argument("--sets", nargs="+", choices=every, default=every)
-    made.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
+    made.add_argument("--xgboost", nargs="+", choices=every, default=few, help=f"(default: {' '.join(few)})")
     made.add_argument("--draws", type=int, default=28, help="random settings (default: 28)")
-    made.add_argument("--folds", type=int, default=3, help="(default: 3)")
-    made.add_argument("--rounds", type=int, default=250, help="at most, in a fold (default: 250)")
+    made.add_argument("--folds", type=int, default=2, help="(default: 2)")
+    made.add_argument("--rounds", type=int, default=150, help="at most, in a fold (default: 150)")
     made.add_argument("--minutes", type=float, default=180, help="start no setting later (default: 180)")
+    made.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lambdaboost-portfolio"),
+        metavar="DIR",
+        help="portfolio.md and values",
+    )
     options = made.parse_args(arguments)
-    values, settings, names = measure(options)
-    means = shrunken(values, settings, names)
-    print(f"{len(settings)} settings on {', '.join(names)}")
-    for at, left in greedy(means, len(PORTFOLIO)):
-        print(f"    {settings[at]},  # mean {100 * means[at].mean():+.2f}, regret left {100 * left:.2f}")
-    rules = compare_rules(values, settings[: len(PORTFOLIO)], names)
-    print(rules.round(2).to_string(index=False))
-    print(rules.drop(columns=["set", "queries"]).mean().round(3).to_string())
+    options.out.mkdir(parents=True, exist_ok=True)
+    values, settings = measure(options), drawn(options.draws)
+
+    # The settings that are complete on all sets; their first row is the engine's default.
+    columns = list(dict.fromkeys(column for column, _ in values))
+    complete = [at for at in range(len(settings)) if all((column, at + 1) in values for column in columns)]
+    settings = [settings[at] for at in complete]
+    tables = {column: np.array([values[column, at + 1] for at in complete]) for column in columns}
+    defaults = {column: values[column, 0] for column in columns}
+    head = (
+        f"`python -m benchmarks.portfolio FOLDER --draws {options.draws} --folds {options.folds} --rounds "
+        f"{options.rounds}`: {len(settings)} settings. {versions('lightgbm', 'xgboost')}."
+    )
+    text = (__doc__ or "").split("\n\n", 1)[1].strip()
+    parts = [rules(defaults, tables), sizes(defaults, tables), portfolio(tables, settings)]
+    page = "\n\n".join(["# The settings of trees that tune tries, and how it chooses", head, text, *parts])
+    (options.out / "portfolio.md").write_text(page + "\n", encoding="utf-8")
+    note(f"written: {options.out / 'portfolio.md'}")
 
 
 if __name__ == "__main__":

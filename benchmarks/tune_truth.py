@@ -21,13 +21,14 @@ import pandas as pd
 from experiments.common.script import run
 from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
-from lambdaboost.tuning.portfolio import PORTFOLIO
-from lambdaboost.tuning.tune import Result, Setting, choose, compare_results
+from lambdaboost.tuning.portfolio import TRIED
+from lambdaboost.tuning.tune import choose
+from lambdaboost.tuning.tuned import Result, Setting, compare_results
 
 QUERIES, SPREAD = 500, 0.08
 MEASURE, LOSS = NDCG(10), YetiLoss()
 DEFAULT = Setting("default", "lambdarank", "lightgbm", 0)
-TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(len(PORTFOLIO))]
+TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(TRIED)]
 
 
 def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[str, float]]:
@@ -39,7 +40,8 @@ def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[
         noise = rng.standard_t(4, QUERIES) / np.sqrt(2) * SPREAD
         values = {MEASURE: shared + differs * mean + noise}
         truth[setting.name] = differs * mean
-        results.append(Result(setting, CrossValidated(q, rng.normal(size=2 * QUERIES), values, 10, 500, 1.0)))
+        scores = rng.normal(size=(2, 2 * QUERIES))
+        results.append(Result(setting, CrossValidated(q, *scores, values, 10, 500, 1.0)))
         return results[-1]
 
     add(DEFAULT, 0.0)
@@ -56,7 +58,7 @@ def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     results, truth = search(np.random.default_rng(seed), differs)
     chosen = choose(results, MEASURE)
     searched = [one for one in results if one.setting in TREES]
-    frame = compare_results(results, [], chosen, searched, (MEASURE,))
+    frame = compare_results(results, {}, chosen, searched, (MEASURE,))
     true = [truth[row.candidate] - truth.get(row.baseline, 0.0) for row in frame.itertuples()]
     return frame.assign(run=seed, true=true)
 

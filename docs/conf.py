@@ -1,6 +1,7 @@
 """How Sphinx builds these pages: `make docs`."""
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,27 @@ html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 
+LEAST_DESCRIBED, DESCRIBED = 40, 160  # characters of a page's description
+
 
 def setup(app: Any) -> None:
     """Formulas as MathML; names that docstrings give without their module; what napoleon misreads."""
     app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))
     app.connect("build-finished", check_offline)
+    app.connect("html-page-context", describe)
     app.connect("missing-reference", by_last_name)
     app.connect("autodoc-process-docstring", no_inline_type, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", several_names, priority=600)  # after it
+
+
+def describe(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """The description that search engines show: the first paragraph of the page."""
+    for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
+        text = " ".join(paragraph.astext().split())
+        if len(text) > LEAST_DESCRIBED:
+            shown = text if len(text) <= DESCRIBED else text[: DESCRIBED - 2].rpartition(" ")[0] + " …"
+            context["metatags"] += f'<meta name="description" content="{escape(shown)}">'
+            return
 
 
 def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:

@@ -129,7 +129,7 @@ def check_whole(name: str, value: Any, least: int = 1, most: int = MAX_CUTOFF, r
     if n < least:
         raise ValueError(f"{name} is {shorten_repr(value)}: {remedy}")
     if n > most:
-        raise ValueError(f"{name} is {shorten_repr(value)}, expected at most {most}: {remedy}")
+        raise ValueError(f"{name} is {shorten_repr(value)}: give a whole number from {least} to {most}")
     return n
 
 

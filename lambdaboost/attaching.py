@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
+from lambdaboost._warn import warn
 from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import engine_of_data
@@ -147,7 +148,7 @@ def attached_to(data: Any, fields: Fields) -> Attached:
 
 @dataclass(frozen=True, eq=False)
 class KnownData:
-    """A data set of an engine: the queries made of its fields, and the objectives that trainings have bound to them."""
+    """A data set of an engine: the queries made of its fields, and what trainings have bound to them."""
 
     owner: weakref.ref[Any]
     engine: Engine | None  # None of arrays
@@ -156,6 +157,8 @@ class KnownData:
     # By the state of a booster (`callback.BoosterState`), an objective and what it is bound by. Both go with the
     # booster, and with the data set.
     bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
+    # By the same, a measure and its name in the results.
+    names: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]]
 
 
 _known: dict[int, KnownData] = {}  # by the id of the owner
@@ -207,11 +210,16 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
             raise ValueError(f"the {name} has no labels: give label=grades")
         # A slice of a data set, as `xgboost.cv` makes them, of which the grades were attached.
         whole = engine.sliced_from() if attached is NOTHING else None
-        if whole is not None and RELEVANCE in attached_to(whole, engine.fields_of(whole)).sources:
-            raise ValueError(
-                f"a slice of a DMatrix, as in xgboost.cv, loses {RELEVANCE!r}, which was given by attach, and has the "
-                f"matrix's own label instead: {WITHOUT_SLICES}"
-            )
+        if whole is not None:
+            of_whole, a_slice = engine.fields_of(whole), "a slice of a DMatrix, as in xgboost.cv, loses"
+            if RELEVANCE in attached_to(whole, of_whole).sources:
+                raise ValueError(
+                    f"{a_slice} {RELEVANCE!r}, which was given by attach, and has the matrix's own label instead: "
+                    f"{WITHOUT_SLICES}"
+                )
+            has_weight = of_whole.weight is not None and of_whole.weight.size > 0
+            if has_weight and (weight is None or not weight.size):
+                warn(f"{a_slice} the weights of queries, so that all count the same: {WITHOUT_SLICES}")
         if attached.label is not None and not np.array_equal(attached.label, _as_engines_keep(labels)):
             raise ValueError(
                 f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
@@ -231,7 +239,8 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
         kept[1] = made.labels[RELEVANCE]
     key = id(owner)
     forget = weakref.ref(owner, lambda _: _known.pop(key, None))
-    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, weakref.WeakKeyDictionary())
+    bound, names = weakref.WeakKeyDictionary[Any, Any](), weakref.WeakKeyDictionary[Any, Any]()
+    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, bound, names)
     return known
 
 

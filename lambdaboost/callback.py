@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Container
 from dataclasses import replace
-from functools import cached_property
 from textwrap import shorten
 from types import FrameType
 from typing import Any
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import in_use, using
-from lambdaboost.attaching import WITHOUT_SLICES, known_arrays, known_data
+from lambdaboost.attaching import WITHOUT_SLICES, KnownData, known_arrays, known_data
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.traps import (
@@ -38,6 +37,7 @@ from lambdaboost.traps import (
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
+UPDATE_METHODS = {engine.UPDATE_METHOD for engine in ENGINES.values()}
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
@@ -60,7 +60,7 @@ def call_objective(
         scores, data, known = y_true, y_pred, known_data(y_pred)
     else:
         scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
-    booster = calling_booster("update")
+    booster = calling_booster(UPDATE_METHODS)
     if booster is None:
         return _bind(objective, data, known.queries, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
@@ -109,33 +109,45 @@ def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, gr
         return measure.mean(scores, queries)
     if hasattr(scores, "predict"):
         return score_estimator(measure, scores, queries, weight)
-    booster = calling_booster()
-    state = None if booster is None else booster_state(booster)
-    with using(None if state is None else state.threads):
-        if group is not None:
-            y_true, y_pred = scores, queries  # as LGBMRanker calls it
-            q = known_arrays(y_true, weight, group).queries
-            check_sources(measure, q, remedy=remedy_of(None))
-            return unique_name(state, measure.name), measure.mean(y_pred, q), True
-        engine = engine_of_data(queries)
-        if engine is not None:
-            q = known_data(queries).queries
-            check_sources(measure, q, remedy=remedy_of(queries))
-            if state is not None:
-                state.look_at(measure, q)
-            name, *value = engine.metric_result(measure.name, measure.mean(scores, q))
-            return unique_name(state, name), *value
-    raise TypeError(
-        f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
-        "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
-    )
+    if group is None and not hasattr(queries, "get_label"):
+        raise TypeError(
+            f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
+            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
+        )
+    booster, state, threads = calling_booster(), None, None
+    if booster is not None:
+        state = booster_state(booster)
+        threads = state.threads
+    with using(threads):
+        if group is not None:  # as LGBMRanker calls it, with (y_true, y_pred)
+            data, known, scores = None, known_arrays(scores, weight, group), queries
+        else:
+            data, known = queries, known_data(queries)
+        name = name_in_results(measure, data, known, state)
+        value = measure.mean(scores, known.queries)
+        if known.engine is None:
+            return name, value, True
+        return known.engine.metric_result(name, value)
 
 
-def unique_name(state: BoosterState | None, name: str) -> str:
-    """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
-    if state is not None and name in state.own_metrics:
-        return f"{name}{RENAMED}"
-    return name
+def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterState | None) -> str:
+    """The name of a measure in an engine's results; its data set is looked at when a training asks first."""
+    if state is not None:
+        for known_measure, name in known.names.get(state, ()):
+            if known_measure is measure or known_measure == measure:
+                return name
+    check_sources(measure, known.queries, remedy=remedy_of(data))
+    if state is None:
+        return str(measure.name)
+    warn_of_sorted_rows(measure, known.queries)
+    booster: Any = state.booster()
+    engine: Any = engine_of(booster)
+    # As the engine has it, and another one if the engine evaluates its own metric of that name.
+    name = engine.metric_result(measure.name, 0.0)[0]
+    if name in engine.own_metrics(booster):
+        name += RENAMED
+    known.names.setdefault(state, []).append((measure, name))
+    return str(name)
 
 
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
@@ -222,22 +234,6 @@ class BoosterState:
         # Those that were set outside of the training, where its parameters set none.
         self.threads = given if given > 0 else in_use.get()
         self.objectives: list[Any] = []  # of which traps were warned
-        self.measures: list[tuple[Any, weakref.ref[Queries]]] = []  # of which rows in order were warned
-
-    def look_at(self, measure: Any, q: Queries) -> None:
-        """Warn once of a data set whose rows stand in the order of what a measure reads."""
-        for known, queries in self.measures:
-            if queries() is q and known == measure:
-                return
-        self.measures.append((measure, weakref.ref(q)))
-        warn_of_sorted_rows(measure, q)
-
-    @cached_property
-    def own_metrics(self) -> Sequence[str]:
-        """The names of the engine's own metrics, which it evaluates before others."""
-        booster: Any = self.booster()
-        engine: Any = engine_of(booster)
-        return tuple(engine.own_metrics(booster))
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()
@@ -251,12 +247,12 @@ def booster_state(booster: Any) -> BoosterState:
     return state
 
 
-def calling_booster(method: str = "") -> Any:
-    """The innermost booster of which a method, or that method alone, waits for this call; None if there is none."""
+def calling_booster(methods: Container[str] | None = None) -> Any:
+    """The innermost booster of which a method, or one of these, waits for this call; None if there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
+        if code.co_varnames[:1] == ("self",) and (methods is None or code.co_name in methods):
             owner = frame.f_locals.get("self")
             for name in BOOSTER_METHODS:
                 if hasattr(type(owner), name):

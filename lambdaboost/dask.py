@@ -102,7 +102,7 @@ def train(
     # Workers compute the objective from their own queries.
     checked: Any = read_objective(objective)
     if isinstance(checked, NativeObjective):
-        raise ValueError(f"objective is {checked.name!r}: train it by the engine's own Dask module")
+        raise ValueError(f"objective is '{checked}': train it by the engine's own Dask module")
     check_objective("objective", checked)
     checked.refuse_on_engines()
     if (valid is None) != (early_stopping is None):

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
+from lambdaboost._words import plain
 from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import engine_of
-from lambdaboost.evaluation.charts import has_matplotlib, render_svg
+from lambdaboost.evaluation.charts import escape_label, has_matplotlib, render_svg
 from lambdaboost.evaluation.comparison import html_table
-from lambdaboost.saving import SavedModel, booster_in_use, with_booster_features
+from lambdaboost.saving import SavedModel, booster_in_use
 
 SHOWN = 12  # bars of a plot
+LONGEST = 40  # characters of a name there
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ class Explanation:
             axes = plt.subplots()[1]
         shown = self.frame.iloc[:SHOWN][::-1]
         colors = np.where(shown["contribution"] > 0, "#0072b2", "#d55e00")
-        axes.barh(shown["feature"].astype(str), shown["contribution"], color=colors)
+        names = [escape_label(plain(name, LONGEST)) for name in shown["feature"]]
+        axes.barh(range(len(names)), shown["contribution"], color=colors, tick_label=names)
         axes.axvline(0, color="#999999", linewidth=1)
         axes.set_xlabel(f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}")
         return axes
@@ -124,36 +127,28 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     if hasattr(model, "_features"):
         features = model._features(rows)
     elif saved:
-        table, encoder = open_table(rows, "rows", saved.encoder.text), saved.encoder
-        if table.is_named and not encoder.features:  # a stock booster knows its features itself
-            encoder = with_booster_features(encoder, booster, table.names)
-        features = encoder.frame(encoder.transform(table))
+        features, encoder = saved.features(open_table(rows, "rows", saved.encoder.text))
+        features = encoder.frame(features)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
-    given = {}
-    if getattr(model, "missing", None) is not None:
-        given["missing"] = model.missing
-    contributions = engine.contributions(booster, taken, **given)
+    contributions = engine.contributions(booster, taken, missing=getattr(model, "missing", np.nan))
 
     # The values as they are in `rows`; in a frame those of the column of that name, if there is one, else by place.
     shown = taken
     if hasattr(rows, "iloc"):
         shown = rows.iloc[two]
-    names, values = engine.feature_names(booster), []
+    # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array, as by the command
+    # line.
+    names, values = getattr(taken, "columns", engine.feature_names(booster)), []
     for at, name in enumerate(names):
         if not hasattr(shown, "iloc"):
             values.append((shown[0, at], shown[1, at]))
         elif name in shown.columns:
-            values.append((shown[name].iloc[0], shown[name].iloc[1]))
+            values.append(tuple(shown[name]))
         else:
-            values.append((shown.iloc[0, at], shown.iloc[1, at]))
-    frame = pd.DataFrame(
-        {
-            "feature": names,
-            "above": [first for first, _ in values],
-            "below": [second for _, second in values],
-            "contribution": (contributions[0] - contributions[1])[: len(names)],
-        }
-    )
+            values.append(tuple(shown.iloc[:, at]))
+    frame = pd.DataFrame({"feature": names})
+    frame["above"], frame["below"] = zip(*values, strict=True)
+    frame["contribution"] = (contributions[0] - contributions[1])[: len(names)]
     largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")
     return Explanation(frame.iloc[largest].reset_index(drop=True), above, below)

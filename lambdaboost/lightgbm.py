@@ -22,15 +22,15 @@ from numpy.typing import ArrayLike
 from lambdaboost._installed import package
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import (
     OWN_PARAMS,
     Ranker,
+    as_list,
+    read_callbacks,
     read_metrics,
 )
-from lambdaboost.saving import booster_of
 from lambdaboost.training import attach_queries
 from lambdaboost.traps import with_min_leaf_size
 
@@ -173,14 +173,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             "eval_sample_weight": ("weight", eval_sample_weight),
             "eval_init_score": ("init_score", eval_init_score),
         }
-        objective, encoder, training, valid = self._read_data(X, y, arrays, sets, eval_arrays, init_model)
+        stops = read_callbacks(callbacks)
+        objective, first, encoder, training, valid = self._read_data(
+            X, y, arrays, sets, eval_arrays, init_model
+        )
         q, n_features = training.queries, training.features.shape[1]
         # The base class turns these into parameters, here and in `predict`.
         cutoffs = np.atleast_1d((1, 2, 3, 4, 5) if eval_at is None else eval_at).tolist()
         self._objective, self._eval_at = objective, cutoffs
         params = self._process_params("fit")
-        called = objective.name if isinstance(objective, NativeObjective) else objective
-        params["objective"] = called
+        params["objective"] = objective
         feval, early = self._measures(params, eval_metric, eval_at is not None)
         for at, one in enumerate(valid):
             self._check_readers(f"eval_set[{at}]", one.queries, feval or ())
@@ -201,13 +203,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         first_only = engine.is_true(params.get("first_metric_only", True))
         if first_only and engine.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
-        stops = []
-        for callback in callbacks or ():
+        for at, callback in enumerate(stops):
             if first_only and hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
-                callback = copy.copy(callback)  # the caller may use it elsewhere
-                callback.first_metric_only = True
-            stops.append(callback)
-        if callable(called):
+                stops[at] = copy.copy(callback)  # the caller may use it elsewhere
+                stops[at].first_metric_only = True
+        if callable(objective):
             early = [engine.prevent_reset, *early]
         history: dict[str, Any] = {}
         booster = lgb.train(
@@ -217,7 +217,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             valid_sets=valid_sets,
             valid_names=eval_names,
             feval=feval,
-            init_model=None if init_model is None else booster_of(init_model, self._engine),
+            init_model=first,
             callbacks=[*early, *stops, lgb.record_evaluation(history)],
         )
         # What LGBMRanker.fit sets, for its properties to read.
@@ -245,16 +245,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         cutoffs = np.atleast_1d(params["eval_at"]).tolist()
         requested: list[Any] = []
-        for metric in eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]:
+        for metric in as_list(eval_metric):
             if has_cutoffs and metric in ("ndcg", "map"):
                 requested += [f"{metric}@{k}" for k in cutoffs]
-            elif metric is not None:
+            else:
                 requested.append(metric)
         requested = read_metrics("eval_metric", requested, engine)
         # The parameter is LightGBM's, and so are the names that it knows; "ndcg" unless it was given.
         named = params.pop("metric")
         if engine.given(self.get_params(), "metric") is not None:
-            for metric in named if isinstance(named, list | tuple) else [named]:
+            for metric in as_list(named):
                 if isinstance(metric, str) and engine.is_metric(metric):
                     requested.append(metric)
                 else:
@@ -265,7 +265,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         feval = [_as_feval(metric) for metric in requested if callable(metric)]
         if not feval:
             return None, []
-        return feval, [] if isinstance(requested[0], str) else [_sort_own_last]
+        if isinstance(requested[0], str):
+            return feval, []
+        return feval, [_sort_own_last]
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaboost._checks import error_context
+from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources, columns_of, score_estimator
 from lambdaboost.datasets import Encoder, Queries
@@ -84,10 +84,11 @@ class Ranker:
     ) -> float:
         """The first measure of `eval_metric`, by default NDCG(3), of documents X with grades y.
 
-        Queries are given as `group`, as `qid`, or as the column `query` of X; weights of rows or queries by
-        `sample_weight`.
+        Callables and metrics of the engine's own are passed over. Queries are given as `group`, as `qid`, or as the
+        column `query` of X; weights of rows or queries by `sample_weight`.
         """
-        measure = first_measure(getattr(self, "eval_metric", None))
+        metrics = read_metrics("eval_metric", getattr(self, "eval_metric", None), self._engine)
+        measure = next((metric for metric in metrics if isinstance(metric, Measure)), DEFAULT_MEASURE)
         return score_estimator(measure, self, X, y, group=group, qid=qid, weight=sample_weight)
 
     def _features(self, X: Any) -> Any:
@@ -103,9 +104,13 @@ class Ranker:
         """Check the names of the parameters and the objective; return the objective."""
         params = self.get_params()  # type: ignore[attr-defined]
         known = self._engine.parameter_names().union(type(self)().get_params())  # type: ignore[attr-defined]
+        of_fit = inspect.signature(self.fit).parameters  # type: ignore[attr-defined]
         for name, value in params.items():
             if name not in known:
-                raise ValueError(f"{name}={value!r} is no parameter of a ranker: {hint(name, known)}")
+                remedy = hint(name, known)
+                if name in of_fit:
+                    remedy = f"give it to fit({name}=…)"
+                raise ValueError(f"{name}={value!r} is no parameter of a ranker: {remedy}")
         if (classes := self._engine.given(params, "num_class")) not in (None, 1):
             raise ValueError(f"num_class={classes}: a ranker has one score for a document; leave it out")
         objective: Any = read_objective(self.objective)
@@ -125,20 +130,41 @@ class Ranker:
         eval_set: Any,
         eval_arrays: Mapping[str, tuple[str, Any]],
         first_model: Any,
-    ) -> tuple[Any, Encoder, Documents, list[Documents]]:
-        """The objective, the encoder, the training data, and the validation sets.
+    ) -> tuple[Any, Any, Encoder, Documents, list[Documents]]:
+        """The objective, the booster that is continued, the encoder, the training data, and the validation sets.
 
         `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
-        for all validation sets, by the argument of `fit`. A set that is the training data is the same object. Features
-        and codes are those of the model that the training continues, which has them by place.
+        for all validation sets, by the argument of `fit`. A set that is the training data is the same object.
         """
-        objective, table = self._objective_to_fit(), open_table(X, "X").with_floats()
-        encoder = self._fit_encoder(first_model, table)
+        objective, table, first = self._objective_to_fit(), open_table(X, "X").with_floats(), None
+        if first_model is not None:
+            first = booster_of(first_model, self._engine)
+
+        # The features and categories of the table, or those of the model that the training continues, in its order.
+        columns, categories = columns_of(self), None
+        if first is not None and table.is_named:
+            of_model = with_booster_features(Encoder(columns, unseen=self.unseen), first, table.names)
+            features = of_model.features or columns.features_of(table)
+            categories = getattr(getattr(first_model, "_fitted", None), "categories", None)
+            categories = categories or of_model.categories
+            # A booster has none, or does not store them, as XGBoost before 3.1.
+            if not categories:
+                columns = replace(columns, features=features)
+        if categories:
+            encoder = Encoder(columns, features, categories, self.unseen)
+        else:
+            encoder = Encoder.fit(columns, table, self.unseen)
         training = self._read_documents("X", table, y, encoder, **arrays)
+        width = training.features.shape[1]
+        if first is not None and len(self._engine.feature_names(first)) != width:
+            n = len(self._engine.feature_names(first))
+            raise ValueError(
+                f"X has {width} features, the model that it continues {n}: give the same columns"
+            )
         self._check_readers("X", training.queries, [objective])
 
         # One validation set, or a list or tuple of them.
-        sets = list(eval_set or [])
+        sets = [] if eval_set is None else list(eval_set)
         if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
             sets = [eval_set]
         for name, (_, items) in eval_arrays.items():
@@ -147,7 +173,10 @@ class Ranker:
                     f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
         found = []
-        for at, (Xv, yv) in enumerate(sets):
+        for at, one_set in enumerate(sets):
+            if not isinstance(one_set, tuple | list) or len(one_set) != 2:
+                raise TypeError(f"eval_set[{at}] is a {type(one_set).__name__}, expected a pair (X, y)")
+            Xv, yv = one_set
             own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
             queries = {role: own.pop(role) for role in ("group", "qid") if own.get(role) is not None}
             # The training data, unless something is given that the training has not.
@@ -160,32 +189,23 @@ class Ranker:
                 own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
             one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, encoder, **own)
+            if one.features.shape[1] != width:
+                n = one.features.shape[1]
+                raise ValueError(f"{name} has {n} features, X {width}: give the same columns")
             if again and np.array_equal(one.queries.sizes, training.queries.sizes):
                 one = training
             found.append(one)
-        return objective, encoder, training, found
-
-    def _fit_encoder(self, model: Any, table: Table) -> Encoder:
-        """The features and categories of the table; if a model is continued those of the model, in its order."""
-        columns = columns_of(self)
-        if model is None or not table.is_named:
-            return Encoder.fit(columns, table, self.unseen)
-        booster = booster_of(model, self._engine)
-        first = with_booster_features(Encoder(columns, unseen=self.unseen), booster, table.names)
-        features = first.features or columns.features_of(table)
-        categories = getattr(getattr(model, "_fitted", None), "categories", None) or first.categories
-        if categories:
-            return Encoder(columns, features, categories, self.unseen)
-        # The model has none, or does not store them, as XGBoost before 3.1.
-        return Encoder.fit(replace(columns, features=features), table, self.unseen)
+        return objective, first, encoder, training, found
 
     def _read_documents(
         self, name: str, table: Table, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
     ) -> Documents:
         """Documents as the engine takes them."""
         data = encoder.collect(table, encoder.columns.split(table, y, optional=name != "X", **arrays))
-        if init_score is not None and data.rows is not None:
-            init_score = np.asarray(init_score)[data.rows]
+        if init_score is not None:
+            init_score = np.asarray(init_score)
+            if data.rows is not None:
+                init_score = init_score[data.rows]
         if name == "X":
             warn_of_leaks(data.features, data.queries, data.feature_names)
         features = data.features
@@ -230,9 +250,7 @@ def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
 
     """
     found: list[Any] = []
-    if metrics is None:
-        return found
-    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+    for metric in as_list(metrics):
         if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
             raise TypeError(
                 f"{name} has {metric!r}, expected measures such as NDCG(k=3), names, or callables"
@@ -240,7 +258,10 @@ def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
         if not isinstance(metric, str):
             found.append(metric)
             continue
-        for text in [metric] if "(" in metric else map(str.strip, metric.split(",")):
+        texts = [metric]
+        if "(" not in metric:
+            texts = [text.strip() for text in metric.split(",")]
+        for text in texts:
             own = text.removeprefix(f"{engine.NAME}:")
             if own != text:
                 if not engine.is_metric(own):
@@ -261,12 +282,21 @@ def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
     return found
 
 
-def first_measure(metrics: Any) -> Measure:
-    """The first of `metrics` that is a measure or the text of one; NDCG(3) without any."""
-    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
-        if isinstance(metric, Measure):
-            return metric
-        if isinstance(metric, str):
-            with suppress(ValueError):  # a metric of the engine alone
-                return parse(metric)
-    return DEFAULT_MEASURE
+def as_list(value: Any) -> list[Any]:
+    """A list or tuple as a list, anything else as its only item, None as none.
+
+    >>> as_list((1, 2)), as_list("ndcg"), as_list(None)
+    ([1, 2], ['ndcg'], [])
+    """
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
+
+
+def read_callbacks(callbacks: Any) -> list[Any]:
+    """Callbacks as a list; raises for one without a list."""
+    if callbacks is not None and not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks is {shorten_repr(callbacks)}: give a list of callbacks")
+    return list(callbacks or ())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import shorten_repr
 from lambdaboost._files import check_place, replacing_all
 from lambdaboost._value import text_of
-from lambdaboost._words import quote
+from lambdaboost._words import counted, quote
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
@@ -45,7 +45,7 @@ TYPES = {str: "text", dict: "an object"}
 RESTORE = "train again, or restore the original"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SavedModel:
     """A loaded model, which scores tables, files and arrays.
 
@@ -66,6 +66,14 @@ class SavedModel:
     about: Mapping[str, Any]
     encoder: Encoder
     name: str = "the model"
+
+    def __repr__(self) -> str:
+        engine = self.engine
+        rounds, features = engine.n_rounds(self.booster), len(engine.feature_names(self.booster))
+        trained = f"{engine.TITLE}, {self.about.get('objective', 'objective unknown')}"
+        return (
+            f"SavedModel({self.name}: {trained}; {counted(rounds, 'round')}, {counted(features, 'feature')})"
+        )
 
     @property
     def engine(self) -> Engine:
@@ -109,6 +117,13 @@ class SavedModel:
 
     def scores(self, table: Table) -> NDArray[np.floating]:
         """The scores of a table in the order of its rows, shape (n_rows,); as `predict`."""
+        found = self.engine.scores(self.booster, self.features(table)[0], missing=self.missing)
+        if found.ndim != 1:
+            raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
+        return found
+
+    def features(self, table: Table) -> tuple[Any, Encoder]:
+        """The features of a table as the booster takes them, shape (n_rows, n_features), and their encoder."""
         # A stock booster has its features by name, or by their place in the table.
         engine, encoder = self.engine, self.encoder
         n = len(engine.feature_names(self.booster))
@@ -131,10 +146,7 @@ class SavedModel:
                 f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns, on the command "
                 "line with --drop"
             )
-        found = engine.scores(self.booster, encoder.transform(table), missing=self.missing)
-        if found.ndim != 1:
-            raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
-        return found
+        return encoder.transform(table), encoder
 
 
 def save(
@@ -158,7 +170,7 @@ def save(
     path : str or Path
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, params
-        What the booster was trained with; a `LambdaRanker` knows these itself.
+        What the booster was trained with; a `LambdaRanker` and what `merge` returns know these themselves.
     about : mapping, optional
         Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
         In all entries, numbers that JSON has not, such as infinity, become texts.
@@ -184,12 +196,11 @@ def save(
     """
     path, booster = Path(path), booster_in_use(model)
     fitted = getattr(model, "_fitted", None)
-    if booster is not model:  # a ranker
-        if objective is None:
-            objective = getattr(model, "objective_", None)
-        if params is None:
-            params = changed_params(model)
-            params.pop("objective", None)
+    if objective is None:  # known by a ranker, and by what `merge` returns
+        objective = getattr(model, "objective_", None)
+    if params is None and booster is not model:  # a ranker
+        params = changed_params(model)
+        params.pop("objective", None)
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))

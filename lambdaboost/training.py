@@ -12,7 +12,6 @@ from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.base import OnRound
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.traps import with_min_leaf_size
 
@@ -52,6 +51,4 @@ def boost(
     """
     stock = ENGINES[engine]
     params = with_min_leaf_size(params, stock, objective, stock.rows_in(data) or 0)
-    if isinstance(objective, NativeObjective):  # its engine knows it by name
-        objective = objective.name
     return stock.train(objective, params, rounds, data, valid, measure, early_stopping, on_round)

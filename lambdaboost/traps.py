@@ -1,7 +1,8 @@
-"""Traps: silent failures of an engine; each row is refused or warned of at the first gradient.
+"""Traps: silent failures of an engine, refused or warned of at the first gradient.
 
-docs/traps.md describes the same rows. Each is a function of what the first gradient of a booster shows: its parameters,
-the queries of its data, the objective, and the sum of its hessians.
+Each trap is a row: a function that yields a message for each time that a training falls into it. What it looks at is
+the first gradient of a booster: its parameters, the queries of its data, the objective, and the sum of its hessians.
+docs/traps.md describes the same rows.
 """
 
 from __future__ import annotations
@@ -23,22 +24,11 @@ CHANCE = 1e-6  # the probability below which labels do not contain others by cha
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
-# The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
-# (benchmarks/results/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the
-# same limit counts far fewer.
+# The smallest leaf of gradient steps: smaller ones lower NDCG on small data. With their hessian of 1 an engine's limit
+# counts documents; with λ hessians the same limit counts far fewer.
 GRADIENT_LEAF = 100
-
-# What fills the braces of a row's text, once for each time that the trap is found.
-Found = Iterable[Mapping[str, Any]]
-
-
-class Trap(NamedTuple):
-    """A row: its name in docs/traps.md, whether it is refused or warned of, the message, and the test."""
-
-    name: str
-    level: str
-    text: str
-    applies: Callable[[Case], Found | bool]
+# What is meant by names of parameters of older versions, or of the other engine.
+MEANT = {"max_position": "lambdarank_truncation_level", "ndcg_exp_gain": "label_gain"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +62,273 @@ class Case:
     def param_value(self, name: str) -> float:
         """The value of a parameter under any of its names, or the engine's default, which its `DEFAULTS` have."""
         value = self.engine.given(self.params, name)
-        return float(self.engine.DEFAULTS[name] if value is None else value)
+        if value is None:
+            value = self.engine.DEFAULTS[name]
+        return float(value)
+
+
+Row = Callable[[Case], Iterator[str]]
+
+
+class Trap(NamedTuple):
+    """A row: its name in docs/traps.md, whether it is refused or warned of, its engine, and its messages of a case."""
+
+    name: str
+    level: str
+    engine: Engine | None  # None of both
+    messages: Row
+
+
+TRAPS: list[Trap] = []  # in the order in which they are reported
+
+
+def trap(name: str, level: str = WARNED, engine: Engine | None = None) -> Callable[[Row], Row]:
+    """Enter a row in `TRAPS`."""
+
+    def entered(messages: Row) -> Row:
+        TRAPS.append(Trap(name, level, engine, messages))
+        return messages
+
+    return entered
 
 
 def refuse_traps(case: Case) -> None:
     """Raise for the first row that refuses the case."""
-    for text in _messages(case, REFUSED):
-        raise ValueError(text)
+    for row in TRAPS:
+        if row.level == REFUSED and row.engine in (None, case.engine):
+            for text in row.messages(case):
+                raise ValueError(text)
 
 
 def warn_of_traps(case: Case) -> None:
     """Warn of each row that applies to the case."""
-    for text in _messages(case, WARNED):
-        warn(text)
+    for row in TRAPS:
+        if row.level == WARNED and row.engine in (None, case.engine):
+            for text in row.messages(case):
+                warn(text)
 
 
-def _messages(case: Case, level: str) -> Iterator[str]:
-    for trap in (*(LIGHTGBM if case.engine is lightgbm else XGBOOST), *SHARED):
-        if trap.level == level:
-            found = trap.applies(case)
-            every: Found = ({},) if found is True else found or ()
-            yield from (trap.text.format(**braces) for braces in every)
+# LightGBM.
+
+
+@trap("bagging_by_query", REFUSED, lightgbm)
+def bagging_by_query(case: Case) -> Iterator[str]:
+    """Bags of queries, which are drawn only for LightGBM's own objectives."""
+    is_on = float(lightgbm.given(case.params, "bagging_freq") or 0) != 0
+    if is_on and lightgbm.is_true(case.params.get("bagging_by_query")):
+        yield (
+            "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging "
+            "fractions leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged"
+        )
+
+
+@trap("cv", WARNED, lightgbm)
+def cut_queries(case: Case) -> Iterator[str]:
+    """A training set that is a subset with some rows of a query, but not all."""
+    fields = lightgbm.fields_of(case.booster.train_set)
+    offsets = None
+    if fields.parent is not None:
+        offsets = fields.parent.get_field("group")
+    if offsets is None:
+        return
+    rows = np.asarray(fields.rows)
+    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
+    if ((taken > 0) & (taken != np.diff(offsets))).any():
+        yield (
+            "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
+            "objective but its own: give folds=query_folds(data, 5) of lambdaboost"
+        )
+
+
+@trap("label_gain", WARNED, lightgbm)
+def label_gain(case: Case) -> Iterator[str]:
+    """A table of gains, which all boosters of the process share."""
+    table = case.params.get("label_gain")
+    if isinstance(table, str):
+        table = table.split(",")
+    if table is not None:
+        gain = f"({', '.join(map(str, table))})"
+        yield (
+            "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
+            f"ndcg; use NDCG(k, gain={gain}) as feval and LambdaRank(NDCG(gain={gain}))"
+        )
+
+
+@trap("min_sum_hessian_in_leaf", WARNED, lightgbm)
+def no_split_in_lightgbm(case: Case) -> Iterator[str]:
+    """Limits of leaves that allow no split at all."""
+    least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
+    n = case.q.n_documents
+    if case.has_pairs and (n < 2 * least or case.hessian_sum < 2 * hessian):
+        yield (
+            f"no tree can have a split: each leaf needs min_data_in_leaf={least:g} documents, as LightGBM estimates "
+            f"them from hessians, and a sum of hessians of min_sum_hessian_in_leaf={hessian:g}, but there are {n} "
+            f"documents with a sum of {case.hessian_sum:.3g}; try lower values"
+        )
+
+
+# XGBoost.
+
+
+@trap("tree_method=approx", WARNED, xgboost)
+def approximate_trees(case: Case) -> Iterator[str]:
+    """Approximate trees without the name of a ranking objective."""
+    state = xgboost.state_of(case.booster)
+    tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
+    objective = state.get("objective", {}).get("name", "rank:")
+    if tree_method == "approx" and not objective.startswith("rank:"):
+        yield (
+            f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian "
+            "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
+        )
+
+
+@trap("early stopping: dart and gblinear", WARNED, xgboost)
+def stopped_without_prefix(case: Case) -> Iterator[str]:
+    """Early stopping of models whose first trees are not the model of an earlier round."""
+    if case.params.get("booster") in ("dart", "gblinear") and xgboost.stops_early(case.booster):
+        yield (
+            f"early stopping: with booster={case.params['booster']} later rounds change what earlier ones have "
+            "learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping out, or "
+            "give booster='gbtree'"
+        )
+
+
+@trap("min_child_weight", WARNED, xgboost)
+def no_split_in_xgboost(case: Case) -> Iterator[str]:
+    """A limit of leaves that allows no split at all."""
+    least = case.param_value("min_child_weight")
+    if case.has_pairs and case.hessian_sum < 2 * least and case.has_trees:
+        yield (
+            f"no tree can have a split: each leaf needs a sum of hessians of min_child_weight={least:g}, and all "
+            f"documents together have {case.hessian_sum:.3g}; try min_child_weight=0"
+        )
+
+
+# Both engines.
+
+
+@trap("native parameters")
+def native_parameters(case: Case) -> Iterator[str]:
+    """Parameters that only the engine's own objective reads."""
+    # The remedy is an argument of the objective in training, where it has that argument.
+    truncated = scaled = "LambdaRank"
+    if hasattr(case.objective, "metric"):
+        truncated = type(case.objective).__name__
+    if hasattr(case.objective, "sigma"):
+        scaled = type(case.objective).__name__
+    pairs = case.params.get("lambdarank_num_pair_per_sample", 32)  # XGBoost's default, of pairs by rank
+    for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
+        value = case.params.get(name)
+        if value is None or case.engine.is_true(value) is agrees:
+            continue
+        # XGBoost draws pairs at random here, of which a truncated measure is no counterpart.
+        if "_pair_" in name and case.params.get("lambdarank_pair_method") == "mean":
+            remedy = "leave it out: every pair counts"
+        shown = quote(value).strip("'")
+        remedy = remedy.format(value=shown, truncated=truncated, scaled=scaled, pairs=pairs)
+        yield f"{name}: only the engine's own objective reads it, so here it does nothing; {remedy}"
+
+
+@trap("unknown parameters", WARNED, lightgbm)
+def unknown_parameters(case: Case) -> Iterator[str]:
+    """Names that LightGBM does not know; XGBoost warns of such names itself."""
+    known = case.engine.parameter_names()
+    for name in case.params:
+        if known and name not in known:
+            yield f"params has {quote(name)}, which LightGBM does not know: {hint(name, known)}"
+
+
+@trap("gradient steps and leaves")
+def small_leaves(case: Case) -> Iterator[str]:
+    """Gradient steps with the engine's default of the smallest leaf."""
+    name, now = case.engine.MIN_LEAF_SIZE, case.param_value(case.engine.MIN_LEAF_SIZE)
+    least = min_leaf_size(case.objective, case.q.n_documents)
+    # Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default.
+    passed = case.data is not None and case.engine.given(case.params, name) is not None
+    is_default = not passed and now == case.engine.DEFAULTS[name]
+    if least is not None and case.has_trees and is_default and now < least:
+        yield (
+            f"{name}: the engine's default of {now:g} documents in a leaf suits λ hessians; gradient steps count every "
+            f"document as one, and so small leaves lower NDCG: give {name}={least}"
+        )
+
+
+@trap("row order")
+def sorted_rows(case: Case) -> Iterator[str]:
+    """Rows in the order of a source that the objective reads, in round 0, in which all scores tie."""
+    if case.round or not case.objective.needs.ties_by_row:
+        return
+    for name, mixed in sorted_sources(case.objective.sources, case.q):
+        yield (
+            f"row order: the rows of all {mixed} queries with more than one label are sorted by descending {name}. In "
+            "the first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the "
+            "rows inside queries: rows = q.shuffled_rows(seed)"
+        )
+
+
+@trap("labels without a pair")
+def without_pair(case: Case) -> Iterator[str]:
+    """Each part of the objective without a pair; not on a cluster, where no worker has all queries."""
+    if not case.on_cluster:
+        for found in case.objective.without_pair(case.q):
+            yield NO_PAIR.format(**found._asdict())
+
+
+NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
+
+
+@trap("one label contains the other")
+def nested_labels(case: Case) -> Iterator[str]:
+    """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
+    if case.on_cluster:
+        return
+    parts = [case.objective]
+    for part in parts:  # which grows by the parts of those that are composed
+        parts += getattr(part, "parts", ())
+        for first in getattr(part, "within", ()):
+            for outer, inner in ((part.source, first), (first, part.source)):
+                wide, narrow = case.q.labels[outer], case.q.labels[inner]
+                known = ~(np.isnan(wide) | np.isnan(narrow))
+                has_inner = known & (narrow > 0)
+                if not known.any() or not (wide[has_inner] > 0).all() or np.array_equal(wide, narrow):
+                    continue
+                # All of the inner label have the outer one, which is no chance.
+                if (wide[known] > 0).mean() ** np.count_nonzero(has_inner) < CHANCE:
+                    yield (
+                        f"every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: "
+                        f"one model of a summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is "
+                        "better than breaking ties"
+                    )
+                    break
+
+
+@trap("labels as float32")
+def many_digits(case: Case) -> Iterator[str]:
+    """Labels that lose digits as float32."""
+    for name in case.objective.sources:
+        if np.fmax.reduce(case.q.labels[name]) > DIGITS:
+            yield (
+                f"{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that "
+                "different ones may tie; use smaller labels, such as their ranks"
+            )
+
+
+@trap("position")
+def unread_positions(case: Case) -> Iterator[str]:
+    """Positions that neither the objective nor a measure reads."""
+    own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
+    if not (own or case.q.positions is not None) or case.objective.needs.positions:
+        return
+    metrics = case.engine.metrics_in_training(case.booster)
+    if not any(getattr(metric, "reads_positions", False) for metric in metrics):
+        yield (
+            "position: this objective does not read the positions of the data, so training ignores them; train with "
+            "one that does, such as InversePropensity(LambdaRank(), curve), or leave position out, of the features too"
+        )
+
+
+# What rows and others ask.
 
 
 def min_leaf_size(objective: Any, documents: int) -> int | None:
@@ -116,245 +352,28 @@ def with_min_leaf_size(
     return found
 
 
-# LightGBM.
-
-
-def _label_gain(case: Case) -> Found:
-    table = case.params.get("label_gain")
-    if isinstance(table, str):
-        table = table.split(",")
-    if table is not None:
-        yield {"gain": f"({', '.join(map(str, table))})"}
-
-
-def _draws_bags_by_query(case: Case) -> bool:
-    is_on = float(lightgbm.given(case.params, "bagging_freq") or 0) != 0
-    return is_on and lightgbm.is_true(case.params.get("bagging_by_query"))
-
-
-def _cuts_queries(case: Case) -> bool:
-    """Whether the training set is a subset with some rows of a query, but not all."""
-    fields = lightgbm.fields_of(case.booster.train_set)
-    if fields.parent is None:
-        return False
-    offsets = fields.parent.get_field("group")
-    if offsets is None:
-        return False
-    rows = np.asarray(fields.rows)
-    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
-    return bool(((taken > 0) & (taken != np.diff(offsets))).any())
-
-
-def _small_for_lightgbm(case: Case) -> Found:
-    least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
-    n = case.q.n_documents
-    if case.has_pairs and (n < 2 * least or case.hessian_sum < 2 * hessian):
-        yield {"n": n, "sum": f"{case.hessian_sum:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
-
-
-LIGHTGBM = (
-    Trap(
-        "bagging_by_query", REFUSED,
-        "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging fractions "
-        "leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged", _draws_bags_by_query,
-    ),
-    Trap(
-        "cv", WARNED,
-        "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
-        "objective but its own: give folds=query_folds(data, 5) of lambdaboost", _cuts_queries,
-    ),
-    Trap(
-        "label_gain", WARNED,
-        "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
-        "ndcg; use NDCG(k, gain={gain}) as feval and LambdaRank(NDCG(gain={gain}))", _label_gain,
-    ),
-    Trap(
-        "min_sum_hessian_in_leaf", WARNED,
-        "no tree can have a split: each leaf needs min_data_in_leaf={least} documents, as LightGBM estimates them from "
-        "hessians, and a sum of hessians of min_sum_hessian_in_leaf={hessian}, but there are {n} documents with a sum "
-        "of {sum}; try lower values", _small_for_lightgbm,
-    ),
-)  # fmt: skip
-
-
-# XGBoost.
-
-
-def _approximates(case: Case) -> Found:
-    state = xgboost.state_of(case.booster)
-    tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
-    objective = state.get("objective", {}).get("name", "rank:")
-    if tree_method == "approx" and not objective.startswith("rank:"):
-        yield {"objective": objective}
-
-
-def _small_for_xgboost(case: Case) -> Found:
-    least = case.param_value("min_child_weight")
-    if case.has_pairs and case.hessian_sum < 2 * least and case.has_trees:
-        yield {"sum": f"{case.hessian_sum:.3g}", "least": f"{least:g}"}
-
-
-XGBOOST = (
-    Trap(
-        "tree_method=approx", WARNED,
-        "tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
-        "constant, and grows other trees; add 'objective': 'rank:ndcg' to params", _approximates,
-    ),
-    Trap(
-        "min_child_weight", WARNED,
-        "no tree can have a split: each leaf needs a sum of hessians of min_child_weight={least}, and all documents "
-        "together have {sum}; try min_child_weight=0", _small_for_xgboost,
-    ),
-)  # fmt: skip
-
-
-# Both engines.
-
-
-def _only_native(case: Case) -> Found:
-    # The remedy is an argument of the objective in training, where it has that argument.
-    own = type(case.objective).__name__
-    truncated = own if hasattr(case.objective, "metric") else "LambdaRank"
-    scaled = own if hasattr(case.objective, "sigma") else "LambdaRank"
-    pairs = case.params.get("lambdarank_num_pair_per_sample", 32)  # XGBoost's default, of pairs by rank
-    for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
-        value = case.params.get(name)
-        if value is not None and (agrees is None or case.engine.is_true(value) is not agrees):
-            shown = quote(value).strip("'")
-            # XGBoost draws pairs at random here, of which a truncated measure is no counterpart.
-            if "_pair_" in name and case.params.get("lambdarank_pair_method") == "mean":
-                remedy = "leave it out: every pair counts"
-            yield {
-                "name": name,
-                "remedy": remedy.format(value=shown, truncated=truncated, scaled=scaled, pairs=pairs),
-            }
-
-
-def _unknown(case: Case) -> Found:
-    known = case.engine.parameter_names()
-    # XGBoost warns itself of those that it does not know.
-    for name in case.params:
-        if case.engine is lightgbm and known and name not in known:
-            yield {"name": quote(name), "remedy": hint(name, known)}
-
-
-def _small_leaves(case: Case) -> Found:
-    name = case.engine.MIN_LEAF_SIZE
-    least, now = min_leaf_size(case.objective, case.q.n_documents), case.param_value(name)
-    # Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default.
-    passed = case.data is not None and case.engine.given(case.params, name) is not None
-    is_default = not passed and now == case.engine.DEFAULTS[name]
-    if least is not None and case.has_trees and is_default and now < least:
-        yield {"name": name, "least": least, "now": f"{now:g}"}
-
-
-def _sorted_rows(case: Case) -> Found:
-    """By a source that the objective reads, in round 0, in which all scores tie."""
-    if not case.round and case.objective.needs.ties_by_row:
-        yield from sorted_sources(case.objective.sources, case.q)
-
-
-def sorted_sources(sources: Iterable[str], q: Queries) -> Found:
-    """The sources by which the rows of every query descend, with the number of queries in which labels differ."""
+def sorted_sources(sources: Iterable[str], q: Queries) -> Iterator[tuple[str, int]]:
+    """A source by which the rows of every query descend, and the number of queries in which its labels differ."""
     if q.n_documents < SORTED_DOCUMENTS * q.n_queries:
         return
     for name in sources:
         step = np.diff(np.nan_to_num(q.labels[name].astype(np.float64), nan=-1e300))
         step[q.offsets[1:-1] - 1] = 0  # from one query to the next
-        mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
+        mixed = int(np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1])))
         if mixed >= SORTED_QUERIES and not (step > 0).any():
-            yield {"name": name, "mixed": mixed}
+            yield name, mixed
             return
 
 
 def warn_of_sorted_rows(measure: Any, q: Queries) -> None:
     """Warn of a validation set in the order of a source that the measure reads."""
-    for found in sorted_sources(measure.sources, q):
-        warn(SORTED_VALIDATION.format(measure=measure, **found))
-
-
-def _without_pair(case: Case) -> Found:
-    """Each part without one; not on a cluster, where no worker has all queries."""
-    if not case.on_cluster:
-        for found in case.objective.without_pair(case.q):
-            yield found._asdict()
-
-
-def _nested(case: Case) -> Found:
-    """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
-    if case.on_cluster:
-        return
-    parts = [case.objective]
-    for part in parts:  # which grows by the parts of those that are composed
-        parts += getattr(part, "parts", ())
-        for first in getattr(part, "within", ()):
-            for outer, inner in ((part.source, first), (first, part.source)):
-                wide, narrow = case.q.labels[outer], case.q.labels[inner]
-                known = ~(np.isnan(wide) | np.isnan(narrow))
-                has_inner = known & (narrow > 0)
-                share, count = (wide[known] > 0).mean() if known.any() else 1.0, np.count_nonzero(has_inner)
-                if (wide[has_inner] > 0).all() and share**count < CHANCE and not np.array_equal(wide, narrow):
-                    yield {"outer": outer, "inner": inner}
-                    break
-
-
-def _many_digits(case: Case) -> Found:
-    for name in case.objective.sources:
-        if np.fmax.reduce(case.q.labels[name]) > DIGITS:
-            yield {"name": name}
-
-
-def _unread_positions(case: Case) -> bool:
-    own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.positions is not None) or case.objective.needs.positions:
-        return False
-    metrics = case.engine.metrics_in_training(case.booster)
-    return not any(getattr(metric, "reads_positions", False) for metric in metrics)
-
-
-SORTED_VALIDATION = (
-    "row order: {measure!r} is evaluated on rows that are sorted by descending {name} in all {mixed} queries of more "
-    "than one label. Few trees leave many scores tied, and the order of rows then decides: it is highest after "
-    "a round or two, where early stopping ends; shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
-)
-NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
-
-SHARED = (
-    Trap(
-        "native parameters", WARNED,
-        "{name}: only the engine's own objective reads it, so here it does nothing; {remedy}", _only_native,
-    ),
-    Trap("unknown parameters", WARNED, "params has {name}, which LightGBM does not know: {remedy}", _unknown),
-    Trap(
-        "gradient steps and leaves", WARNED,
-        "{name}: the engine's default of {now} documents in a leaf suits λ hessians; gradient steps count every "
-        "document as one, and so small leaves lower NDCG: give {name}={least}", _small_leaves,
-    ),
-    Trap(
-        "row order", WARNED,
-        "row order: the rows of all {mixed} queries with more than one label are sorted by descending {name}. In the "
-        "first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the rows inside "
-        "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
-    ),
-    Trap("labels without a pair", WARNED, NO_PAIR, _without_pair),
-    Trap(
-        "one label contains the other", WARNED,
-        "every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: one model of a "
-        "summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is better than breaking ties",
-        _nested,
-    ),
-    Trap(
-        "labels as float32", WARNED,
-        "{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that different "
-        "ones may tie; use smaller labels, such as their ranks", _many_digits,
-    ),
-    Trap(
-        "position", WARNED,
-        "position: this objective does not read the positions of the data, so training ignores them; train with one "
-        "that does, such as InversePropensity(LambdaRank(), curve), or leave position out, of the features too",
-        _unread_positions,
-    ),
-)  # fmt: skip
+    for name, mixed in sorted_sources(measure.sources, q):
+        warn(
+            f"row order: {measure!r} is evaluated on rows that are sorted by descending {name} in all {mixed} queries "
+            "of more than one label. Few trees leave many scores tied, and the order of rows then decides: it is "
+            "highest after a round or two, where early stopping ends; shuffle the rows inside queries: "
+            "rows = q.shuffled_rows(seed)"
+        )
 
 
 def warn_of_cut_queries(training: tuple[Any, Any, Any] | None, X: Any, q: Queries) -> None:
@@ -387,6 +406,9 @@ def hint(name: Any, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     names = sorted(known)
-    ends = [full for full in names if full.endswith(f"_{name}")]
-    close = ends if len(ends) == 1 else get_close_matches(str(name), names, 2)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else "leave it out"
+    close = [full for full in names if full == MEANT.get(name) or full.endswith(f"_{name}")]
+    if len(close) != 1:
+        close = get_close_matches(str(name), names, 2)
+    if not close:
+        return "leave it out"
+    return f"did you mean {' or '.join(map(repr, close))}?"

@@ -24,7 +24,6 @@ from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import (
@@ -32,9 +31,9 @@ from lambdaboost.ranker import (
     OWN_PARAMS,
     Documents,
     Ranker,
+    read_callbacks,
     read_metrics,
 )
-from lambdaboost.saving import booster_of
 from lambdaboost.training import attach_queries
 from lambdaboost.traps import with_min_leaf_size
 
@@ -56,9 +55,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         As in `lambdaboost.lightgbm.LambdaRanker`.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their names, such as ``"ndcg@10-clicks"`` or ``"mrr@10"``; XGBoost's own metrics as
-        ``"xgboost:ndcg@10"``, in which a query without a relevant document counts 1, not 0; or callables
-        ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first one;
-        measures are maximised.
+        ``"xgboost:ndcg@10"``, in which a query without a relevant document counts 1, not 0, and which ``ndcg_exp_gain``
+        changes; or callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping
+        uses the first one; measures are maximised.
     **kwargs
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -151,45 +150,63 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             "sample_weight_eval_set": ("weight", sample_weight_eval_set),
             "base_margin_eval_set": ("init_score", base_margin_eval_set),
         }
-        first_model = None if xgb_model is None else booster_of(xgb_model, self._engine)
-        objective, encoder, training, valid = self._read_data(X, y, arrays, eval_set, eval_arrays, xgb_model)
+        objective, first, encoder, training, valid = self._read_data(
+            X, y, arrays, eval_set, eval_arrays, xgb_model
+        )
         metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for at, one in enumerate(valid):
             self._check_readers(f"eval_set[{at}]", one.queries, metrics)
-        of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
-        data = self._matrix("sample_weight", training, encoder, feature_weights=of_features)
+        if feature_weights is None:
+            feature_weights = getattr(self, "feature_weights", None)
+        data = self._matrix("sample_weight", training, encoder, feature_weights=feature_weights)
         evals = []
         for at, one in enumerate(valid):
             matrix = data
             if one is not training:
                 matrix = self._matrix(f"sample_weight of eval_set[{at}]", one, encoder, data)
             evals.append((matrix, f"validation_{at}"))
-        history: dict[str, Any] = {}
-        params = with_min_leaf_size(self.get_xgb_params(), engine, objective, training.queries.n_documents)
+
+        # The engine's own metrics by name, and one `custom_metric` of all measures and of callables
+        # ``(y_true, y_score)`` of one query.
         names = [metric for metric in metrics if isinstance(metric, str)]
-        called = objective.name if isinstance(objective, NativeObjective) else objective
-        # One `custom_metric` of all measures, and of callables ``(y_true, y_score)`` of one query.
-        evaluated = [
-            metric if isinstance(metric, Measure) else xgb.sklearn.ltr_metric_decorator(metric, self.n_jobs)
-            for metric in metrics
-            if callable(metric)
-        ]
+        evaluated = [metric for metric in metrics if callable(metric)]
+        for at, metric in enumerate(evaluated):
+            if not isinstance(metric, Measure):
+                evaluated[at] = xgb.sklearn.ltr_metric_decorator(metric, self.n_jobs)
 
         def evaluate(scores: Any, data: Any) -> list[tuple[str, float]]:
             return [metric(scores, data) for metric in evaluated]
 
+        # Early stopping by the first metric, unless it names another.
+        first_name = metrics[0]
+        if isinstance(first_name, Measure):
+            first_name, _ = engine.metric_result(first_name.name, 0.0)
+        elif callable(first_name):
+            first_name = first_name.__name__
+        if first_name in metrics[1:]:
+            first_name += RENAMED
+        callbacks = read_callbacks(self.callbacks)
+        if self.early_stopping_rounds:
+            callbacks.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
+        for at, callback in enumerate(callbacks):
+            if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
+                callbacks[at] = copy.copy(callback)  # the caller may use it elsewhere
+                callbacks[at].metric_name = first_name
+
+        history: dict[str, Any] = {}
+        params = with_min_leaf_size(self.get_xgb_params(), engine, objective, training.queries.n_documents)
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
-                engine.settings(called, params, names, continues=first_model is not None),
+                engine.settings(objective, params, names, continues=first is not None),
                 data,
                 self.get_num_boosting_rounds(),
                 evals=evals,
-                obj=called if callable(called) else None,
+                obj=objective if callable(objective) else None,
                 custom_metric=evaluate if evaluated else None,
                 evals_result=history,
                 verbose_eval=verbose,
-                xgb_model=first_model,
-                callbacks=self._callbacks(metrics),
+                xgb_model=first,
+                callbacks=callbacks,
             )
         # What XGBRanker.fit sets, for its properties to read.
         self._Booster = booster
@@ -201,37 +218,25 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         self, weight: str, documents: Documents, encoder: Encoder, reference: Any = None, **more: Any
     ) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set; `weight` is for messages."""
-        q, margin = documents.queries, documents.init_score
+        q, margin, weights = documents.queries, documents.init_score, None
+        if q.weight is not None:
+            weights = query_weights(weight, q.weight, q.sizes)
+        if margin is not None:
+            margin = margin.astype(np.float64)
         data: Any = self._create_ltr_dmatrix(
             reference,
             documents.features,
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
-            weight=None if q.weight is None else query_weights(weight, q.weight, q.sizes),
-            base_margin=None if margin is None else np.asarray(margin, dtype=np.float64),
+            weight=weights,
+            base_margin=margin,
             missing=self.missing,
             enable_categorical=self.enable_categorical or bool(encoder.categories),
             feature_types=self.feature_types,
             **more,
         )
         return attach_queries(data, q)
-
-    def _callbacks(self, metrics: Sequence[Any]) -> list[Any]:
-        """The user's callbacks, and early stopping by the first metric, unless it names another."""
-        name = metrics[0]
-        if not isinstance(name, str):
-            name = engine.metric_result(name.name, 0.0)[0] if isinstance(name, Measure) else name.__name__
-        if name in metrics[1:]:
-            name += RENAMED
-        found = list(self.callbacks or [])
-        if self.early_stopping_rounds:
-            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
-        for at, callback in enumerate(found):
-            if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
-                found[at] = copy.copy(callback)  # the caller may use it elsewhere
-                found[at].metric_name = name
-        return found
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""

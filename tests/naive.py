@@ -214,6 +214,7 @@ def linear_weight(start, rate, m):
 
 
 def exponential_weight(start, rate, m):
+    """The recursion of the 2011 paper, §6.2: w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1]."""
     w = start
     for step in range(1, m + 1):
         w += math.exp(-rate / step)

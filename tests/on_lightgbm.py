@@ -4,7 +4,6 @@ import lightgbm as lgb
 import numpy as np
 
 from lambdaboost import NDCG, LambdaRank, attach
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.objectives.parsing import read_objective
 
 DEFAULT = LambdaRank()
@@ -26,6 +25,6 @@ def dataset(X, y, *, group=None, qid=None, sources=None, position=None, **more):
 def train(params, data, rounds, *, objective=DEFAULT, **more):
     if more.get("valid_sets"):
         more = {"feval": NDCG(3)} | more
-    rule = read_objective(objective)
-    rule = rule.name if isinstance(rule, NativeObjective) else rule
-    return lgb.train({"metric": "None", **params, "objective": rule}, data, rounds, **more)
+    return lgb.train(
+        {"metric": "None", **params, "objective": read_objective(objective)}, data, rounds, **more
+    )

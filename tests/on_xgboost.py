@@ -30,5 +30,5 @@ def train(params, data, rounds, *, objective=DEFAULT, custom_metric=None, **more
     if more.get("xgb_model") is not None:
         del own["base_score"]
     if isinstance(rule, NativeObjective):
-        return xgb.train({**own, **params, "objective": rule.name}, data, rounds, **more)
+        return xgb.train({**own, **params, "objective": rule}, data, rounds, **more)
     return xgb.train({**own, **params}, data, rounds, obj=rule, **more)

@@ -25,6 +25,7 @@ from lambdaboost.datasets import web_search_log
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
 X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)
 CLICKS, QID = Q.labels["clicks"], Q.query_of_row
+GAPS = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)  # grades, of which some are missing
 SALES = np.random.default_rng(0).random(len(X)).astype(np.float32)
 VALID = {"clicks": Q_VALID.labels["clicks"]}
 LGB = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 7, "metric": "None"}
@@ -151,16 +152,18 @@ def test_validation_sets_have_their_own(engine):
 
 
 def test_lightgbms_cv_keeps_sources_in_folds_of_whole_queries():
-    folds = query_folds(Q, 4)
-    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS)
-    params = {**LGB, "objective": graded(0.3)}
+    """And sets parameters of the data set, which it cannot after that was constructed."""
+    data = attach(lgb.Dataset(X, Q.relevance, group=list(Q.sizes)), clicks=CLICKS)
+    folds = query_folds(data, 4)
+    for rows, expected in zip(folds, query_folds(Q, 4), strict=True):
+        np.testing.assert_array_equal(rows[0], expected[0])
+    params = {**LGB, "objective": graded(0.3), "max_bin": 31, "min_data_in_leaf": 3}
     found = lgb.cv(params, data, 5, folds=folds, feval=CNDCG(k=3), return_cvbooster=True)
     booster, (fit, _) = found["cvbooster"].boosters[0], folds[0]
-    q = Q.take(np.unique(QID[fit]))
     assert len(found["valid ndcg@3-clicks-mean"]) == 5
     of_fold = queries_of(booster.train_set)
     np.testing.assert_array_equal(of_fold.labels["clicks"], CLICKS[fit])
-    np.testing.assert_array_equal(of_fold.sizes, q.sizes)
+    np.testing.assert_array_equal(of_fold.sizes, Q.take(np.unique(QID[fit])).sizes)
 
 
 def test_folds():
@@ -178,16 +181,6 @@ def test_folds():
         query_folds(Q, 1)
 
 
-def test_folds_leave_the_parameters_of_a_data_set_open():
-    """`lightgbm.cv` sets them, which it cannot after the data set was constructed."""
-    data = attach(lgb.Dataset(X, Q.relevance, group=list(Q.sizes)), clicks=CLICKS)
-    folds = query_folds(data, 3)
-    for rows, expected in zip(folds, query_folds(Q, 3), strict=True):
-        np.testing.assert_array_equal(rows[0], expected[0])
-    params = {**LGB, "objective": graded(0.3), "max_bin": 31, "min_data_in_leaf": 3}
-    assert "valid ndcg@3-mean" in lgb.cv(params, data, 2, folds=folds, feval=NDCG(3))
-
-
 LOST = (
     r"reads the label source 'clicks', which the data set does not have: give it by attach\(data, clicks=…\)"
 )
@@ -201,12 +194,15 @@ def test_xgboosts_cv_loses_sources_and_says_so():
         ):
             xgb.cv(XGB, data, 3, nfold=2, **more)
     table = xgb.cv(XGB, data, 3, nfold=2, obj=LambdaRank(), custom_metric=NDCG(3))
-    grades = attach(
-        xgb.DMatrix(X, Q.relevance, qid=QID), relevance=np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    )
+    grades = attach(xgb.DMatrix(X, Q.relevance, qid=QID), relevance=GAPS)
     with pytest.raises(ValueError, match=r"loses 'relevance'.*cross_validate and GroupKFold, or use tune"):
         xgb.cv(XGB, grades, 3, nfold=2, obj=LambdaRank())
     assert "test-ndcg@3-mean" in table
+    weighted = xgb.DMatrix(X, Q.relevance, qid=QID, weight=np.arange(1.0, Q.n_queries + 1))
+    with pytest.warns(
+        UserWarning, match=r"xgboost.cv, loses the weights of queries, so that all count the same"
+    ):
+        xgb.cv(XGB, weighted, 3, nfold=2, obj=LambdaRank())
 
 
 @of_every_kind
@@ -245,22 +241,6 @@ def test_two_sources_are_told_by_their_names(engine):
     assert list(queries_of(both).labels) == ["relevance", "clicks", "sales"]
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_queries_are_made_once_a_data_set(engine, monkeypatch):
-    count, make = [], Queries.__init__
-    monkeypatch.setattr(Queries, "__init__", lambda self, *a, **k: count.append(1) or make(self, *a, **k))
-    measures = [CNDCG(k=3, source="sales"), NDCG(3), CNDCG(k=3)]
-    data = KINDS["Dataset" if engine == "lightgbm" else "DMatrix"](None)
-    attach(data, clicks=CLICKS, sales=SALES)
-    if engine == "lightgbm":
-        train(data, graded(0.3), valid_sets=[data], feval=measures)
-    else:
-        train(
-            data, graded(0.3), evals=[(data, "train")], custom_metric=lambda s, d: [m(s, d) for m in measures]
-        )
-    assert len(count) == 1
-
-
 # What is given.
 
 
@@ -293,16 +273,12 @@ def test_folds_are_of_queries():
         query_folds(pd.DataFrame(X))
 
 
-GAPS = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-
-
 def test_missing_grades_in_the_label_are_refused():
     """LightGBM makes them 0 when it constructs the data set."""
     with pytest.raises(
         ValueError, match=r"label of data has NaN, which LightGBM makes 0: give attach\(data, relev"
     ):
         attach(lgb.Dataset(X, GAPS, group=Q.sizes), clicks=CLICKS)
-    assert lgb.Dataset(X, GAPS, group=Q.sizes).construct().get_field("label")[0] == 0
     for label in (GAPS, None):
         data = attach(lgb.Dataset(X, label, group=Q.sizes), relevance=GAPS).construct()
         np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
@@ -310,19 +286,26 @@ def test_missing_grades_in_the_label_are_refused():
 
 @pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
 def test_missing_grades(kind, tmp_path):
-    grades = GAPS
-    data = attach(KINDS[kind](tmp_path), relevance=grades)
-    q = Queries(grades, Q.sizes)
+    data = attach(KINDS[kind](tmp_path), relevance=GAPS)
+    q = Queries(GAPS, Q.sizes)
     np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
-    np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
+    np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
 
 
-def test_a_saved_matrix_loses_what_is_attached(tmp_path):
-    attach(xgb.DMatrix(X, Q.relevance, qid=QID), clicks=CLICKS).save_binary(str(tmp_path / "matrix"))
-    loaded = xgb.DMatrix(str(tmp_path / "matrix"))
+@pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])
+def test_a_saved_data_set_loses_what_is_attached(kind, tmp_path):
+    """Missing grades are 0 in LightGBM's own label."""
+    attach(KINDS[kind](tmp_path), clicks=CLICKS, relevance=GAPS).save_binary(str(tmp_path / "saved"))
+    read = lgb.Dataset if kind == "Dataset" else xgb.DMatrix
     with pytest.raises(ValueError, match=LOST):
-        train(loaded, graded(0.3))
-    np.testing.assert_array_equal(queries_of(attach(loaded, clicks=CLICKS)).labels["clicks"], CLICKS)
+        train(read(str(tmp_path / "saved")), graded(0.3))
+    loaded = read(str(tmp_path / "saved"))
+    if kind == "Dataset":
+        loaded = loaded.construct()
+    assert not np.isnan(queries_of(loaded).relevance).any()
+    again = queries_of(attach(loaded, clicks=CLICKS, relevance=GAPS))
+    np.testing.assert_array_equal(again.labels["clicks"], CLICKS)
+    np.testing.assert_array_equal(again.relevance, GAPS.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["constructed", "DMatrix"])
@@ -382,37 +365,22 @@ def test_a_label_that_changes_beside_attached_grades_is_refused(engine):
     """The attached grades would be trained on and measured, and the new label by nothing."""
     other = np.roll(Q.relevance, 1)
 
-    def train(data, **more):
-        if engine == "lightgbm":
-            params = {"objective": LambdaRank(), "metric": "None", "verbose": -1, "num_threads": 1}
-            return lgb.train(params, data, 2).predict(X)
-        params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1}
-        return xgb.train(params, data, 2, obj=LambdaRank()).predict(xgb.DMatrix(X))
+    def trained(data):
+        return scores(train(data, LambdaRank(), 2))
 
-    def made(label):
+    def labelled(label):
         if engine == "lightgbm":
             return lgb.Dataset(X, label, group=Q.sizes, free_raw_data=False)
         return xgb.DMatrix(X, label, group=Q.sizes)
 
     for trained_before in (False, True):
-        data = attach(made(Q.relevance), relevance=Q.relevance)
+        data = attach(labelled(Q.relevance), relevance=Q.relevance)
         if trained_before:
-            train(data)
+            trained(data)
         data.set_label(other)
         with pytest.raises(
             ValueError, match=r"^the label of the .* has changed since attach\(data, relevance=…\)"
         ):
-            train(data)
+            trained(data)
         attach(data, relevance=other)
-        np.testing.assert_array_equal(train(data), train(made(other)))
-
-
-def test_a_saved_data_set_of_lightgbm_loses_what_is_attached(tmp_path):
-    """Missing grades are 0 in it, as in LightGBM's own label."""
-    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
-    attach(lgb.Dataset(X, grades, group=Q.sizes), relevance=grades).save_binary(tmp_path / "data.bin")
-    data = lgb.Dataset(tmp_path / "data.bin").construct()
-    np.testing.assert_array_equal(queries_of(data).relevance, np.nan_to_num(grades))
-    np.testing.assert_array_equal(
-        queries_of(attach(data, relevance=grades)).relevance, grades.astype(np.float32)
-    )
+        np.testing.assert_array_equal(trained(data), trained(labelled(other)))

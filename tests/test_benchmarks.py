@@ -22,8 +22,6 @@ TINY = replace(
     QUICK,
     trained=(Case(Shape(20, 10)), Case(Shape(10, 20), truncation=5)),
     rounds_trained=2,
-    cases=(Case(Shape(10, 20)), Case(Shape(10, 20), truncation=5)),
-    rounds=2,
     lengths=(10, 20),
     length_documents=200,
     list_sizes=(100, 200, 400),
@@ -79,23 +77,22 @@ def test_load(tmp_path):
 
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["training", "lengths", "speed", "measures", "scaling"]
+    parts = ["training", "lengths", "scaling", "metrics", "measures"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path)])
     assert list(found) == parts
-    assert [row[0] for row in found["speed"].rows] == ["10 × 20"] * 2 + ["10 × 20, truncation 5"] * 2
-    assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 2 + ["10 × 20, truncation 5"] * 2
-    assert {row[1] for part in ("speed", "training", "measures") for row in found[part].rows} == set(ENGINES)
-    assert not any("other trees" in remark for remark in found["speed"].remarks)
-    lines = {
+    assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 4 + ["10 × 20, truncation 5"] * 4
+    assert {row[1] for part in ("training", "metrics") for row in found[part].rows} == set(ENGINES)
+    compared = ("LambdaRank()", "YetiLoss()")
+    lines = {f"{objective} in {engine}" for objective in compared for engine in ENGINES}
+    assert {row[0] for row in found["lengths"].rows} == lines | {
         "LightGBM's lambdarank",
         "XGBoost's rank:ndcg",
-        *(f"lambdaboost in {engine}" for engine in ENGINES),
     }
-    assert {row[0] for row in found["lengths"].rows} == lines
-    assert all(any(repr(m) in line for line in found["measures"].remarks) for m in engine_measures.OF_PAIRS)
+    assert all(any(repr(m) in line for line in found["metrics"].remarks) for m in engine_measures.OF_PAIRS)
+    assert all(float(row[-1]) < 1e-12 for row in found["measures"].rows)  # libraries agree
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
-    text = (tmp_path / "bench.md").read_text(encoding="utf-8")
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     assert all(section.markdown() in text for section in found.values())
     assert found["scaling"].markdown() in capsys.readouterr().out
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.md", "lengths.png", "scaling.png"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["benchmarks.md", "lengths.png", "scaling.png"]

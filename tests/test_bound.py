@@ -32,7 +32,6 @@ from lambdaboost import (
 )
 from lambdaboost.objectives import OBJECTIVES
 from lambdaboost.objectives.kernels.prepared import PreparedPairs
-from lambdaboost.traps import min_leaf_size
 
 rng = np.random.default_rng(0)
 SIZES = [5, 12, 60, 3]
@@ -202,11 +201,6 @@ def test_a_combination_needs_what_its_parts_need(trait, combine):
     assert getattr(combine(yes, yes).needs, trait)
     assert getattr(combine(no, yes).needs, trait) == (trait != "allows_negative")
     assert not getattr(combine(no, no).needs, trait)
-
-
-def test_a_blend_of_gradient_steps_has_the_smallest_leaf_of_gradient_steps():
-    steps = Blend(GradientStep(LambdaRank()), GradientStep(RankNet()), 0.5)
-    assert min_leaf_size(steps, 1_000_000) == min_leaf_size(GradientStep(LambdaRank()), 1_000_000) == 100
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

@@ -29,6 +29,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import sweep
 
+pytestmark = pytest.mark.slow  # each cutoff has a kernel, and every query is computed once more
 CHECKED = bool(numba.config.BOUNDSCHECK)
 
 

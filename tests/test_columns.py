@@ -1,6 +1,5 @@
 """`Columns`: tables and files of every kind give equal queries and equal models, and what is missing or apart."""
 
-import gzip
 import json
 
 import numpy as np
@@ -166,31 +165,6 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
         ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
 
 
-def test_a_row_with_too_few_cells_is_refused(tmp_path):
-    path = tmp_path / "t.csv"
-    for text, row in {
-        "q,x,y\n1,2,0\n1,3\n": 2,
-        "q,x,y\n\n1,2,0\n1,,\n1\n": 3,
-        'q,x,y\n1,"2,\n3",1\n2,5': 2,
-    }.items():
-        for written in (path, path.with_suffix(".csv.gz")):
-            written.write_bytes(gzip.compress(text.encode()) if written.suffix == ".gz" else text.encode())
-            with pytest.raises(
-                ValueError, match=rf"t\.csv.* cannot be read .*: row {row} has \d of 3 cells; compl"
-            ):
-                Columns(query="q", label="y", features=["x"]).read(written)
-    path.write_text("q,x,y\n1,2,0\n\n1,3,\n")  # a missing label, and a blank line
-    assert np.isnan(Columns(query="q", label="y").read(path).queries.relevance[1])
-
-
-@pytest.mark.parametrize("word", ["1_000", "1,5", "0x10", "one"])
-@pytest.mark.parametrize("other", ["2", "NA"])
-def test_only_numbers_are_numbers(tmp_path, word, other):
-    pd.DataFrame({"q": 1, "y": [0, 1], "x": [other, word]}).to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(ValueError, match=f"column 'x' is '{word}' in row 2 of .*, not a number"):
-        Columns(query="q", label="y").read(tmp_path / "t.csv")
-
-
 def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
     path = tmp_path / "t.csv"  # as pandas writes it without index=False
     pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}).to_csv(path)
@@ -200,17 +174,6 @@ def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
         data = Columns(query="q", label="y").read(path)
     assert data.feature_names == ("Unnamed: 0", "x")
     assert Columns(query="q", label="y", drop=["Unnamed: 0"]).read(path).feature_names == ("x",)
-
-
-def test_frames_without_rows_and_text_features_are_answered_in_a_line():
-    empty = FRAME.iloc[:0]
-    with pytest.raises(ValueError, match=r"^df has no rows: give those of one query at least$"):
-        Columns(query="query", label="grade").read(empty)
-    ranker = LambdaRanker(query="query", verbose=-1)
-    with pytest.raises(ValueError, match=r"^X has no rows"):
-        ranker.fit(empty, [])
-    with pytest.raises(TypeError, match=r"^column 'title' of X is String, not numeric: encode it as numbers"):
-        ranker.fit(FRAME.assign(title="a title"), FRAME.grade)
 
 
 def test_the_value_is_recorded_and_read_back():

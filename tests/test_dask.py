@@ -17,8 +17,7 @@ import xgboost as xgb
 from one_machine import OBJECTIVE, PARAMS, booster_of
 from one_machine import scores as scores_of
 
-from experiments.yue2007.slopes import FiniteDifference
-from lambdaboost import NDCG, Blend, ClickDCG, GradientStep, LambdaRank, Queries, RankNet
+from lambdaboost import NDCG, Blend, GradientStep, InversePropensity, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
 
@@ -111,7 +110,7 @@ def test_the_model_of_one_machine(client, engine, setting):
     on_workers, here = SETTINGS[setting]
     shared = {}
     if setting == "positions":
-        shared = {"objective": FiniteDifference(ClickDCG(k=3, propensities=CURVE)), "rounds": 4}
+        shared = {"objective": InversePropensity(LambdaRank(), CURVE), "rounds": 4}
     if setting == "gradient steps":
         params = {
             name: value for name, value in PARAMS[engine].items() if not name.endswith(("in_leaf", "weight"))
@@ -201,7 +200,7 @@ def test_errors_before_any_training(client, engine):
         ("is -1: .*≥ 0", {"frame": parts_of(FRAME.assign(grade=-1.0)), "objective": LambdaRank()}),
         ("no column 'nope'", {"query": "nope"}),
         ("clicks", {"sources": ()}),
-        ("no position", {"objective": FiniteDifference(ClickDCG(k=3, propensities=CURVE))}),
+        ("no position", {"objective": InversePropensity(LambdaRank(), CURVE)}),
     )
     for message, more in wrong:
         with pytest.raises((ValueError, TypeError), match=message):

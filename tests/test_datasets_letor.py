@@ -47,33 +47,30 @@ def test_compression_shows_from_the_first_bytes(letor, compress):
     assert read_letor(letor(compress(TEXT), "no_suffix")).queries.n_documents == 3
 
 
-def test_values_out_of_range_are_clipped(letor):
+@pytest.mark.parametrize("suffix, compress", [("", bytes), (".xz", lzma.compress)])
+def test_lightgbms_form_has_the_sizes_in_another_file(letor, suffix, compress):
+    path = letor(compress(NO_QID), f"r.train{suffix}")
+    letor(compress(b"2\n1\n"), f"r.train.query{suffix}")
+    q = read_letor(path).queries
+    assert q.sizes.tolist() == [2, 1] and q.ids is None
+
+
+def test_few_values_stay_sparse_and_large_ones_are_clipped(letor):
+    path = letor(b"0 qid:1 1:1\n1 qid:1 100:2\n")
+    for width in (100, 120):
+        X, _ = read_letor(path, n_features=width)
+        assert sparse.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.shape == (2, width)
+        assert X[1, 99] == 2
     largest = np.finfo(np.float32).max
     X, _ = read_letor(letor(b"0 qid:1 1:1.797e308 2:-1.797e308 3:inf 4:1e999\n"))
     assert X.tolist() == [[largest, -largest, largest, largest]]
-
-
-def test_few_values_stay_sparse(letor):
-    X, _ = read_letor(letor(b"0 qid:1 1:1\n1 qid:1 100:2\n"), n_features=120)
-    assert sparse.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.shape == (2, 120)
-    assert X[1, 99] == 2
-
-
-def test_n_features_widens(letor):
-    path = letor(b"0 qid:1 1:1 2:2\n")
-    for wanted in (5, 2, 5):
-        assert read_letor(path, n_features=wanted).features.shape == (1, wanted)
-
-
-@pytest.mark.parametrize("n_features, error", [(1, ValueError), (0, ValueError), (2.5, TypeError)])
-def test_wrong_n_features(letor, n_features, error):
-    with pytest.raises(error, match="n_features"):
-        read_letor(letor(b"0 qid:1 1:1 2:2\n"), n_features=n_features)
+    assert read_letor(letor(b"1 qid:1\n0 qid:1\n"), n_features=3).features.shape == (2, 3)
+    ends = b"1 qid:1 1:1 # a\r\n2 qid:1 1:2 # b\r\n"
+    assert read_letor(letor(ends)).documents.tolist() == ["a", "b"]
 
 
 GOOD = b"1 qid:1 1:1 2:2\n"
-
-
+NO_QID = b"1 1:1\n0 1:2\n2 1:3\n"
 FAULTS = {
     b"1 1:1 qid:2": "'qid:2' is no feature 'index:value'",
     b"1 qid:x 1:1": "the qid is no whole number of 64 bits",
@@ -99,24 +96,47 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("line", FAULTS)
-def test_each_fault_has_its_sentence(letor, line):
+def test_each_fault_of_a_line_has_its_sentence(letor, line):
     path = letor(GOOD + b"\n" + GOOD + line + b"\n" + GOOD)
     with pytest.raises(ValueError) as caught:
         read_letor(path)
     assert str(caught.value).startswith(f"{path}:4: {line.decode(errors='replace')!r}: {FAULTS[line]}")
 
 
-def test_a_carriage_return_alone_ends_no_line(letor):
-    """Read as white space it made one document of a file with comments."""
-    with pytest.raises(ValueError, match=r"train.txt:1: a carriage return stands alone"):
-        read_letor(letor(b"1 qid:1 1:1 # a\r2 qid:1 1:2 # b\r"))
-    assert read_letor(letor(b"1 qid:1 1:1 # a\r\n2 qid:1 1:2 # b\r\n")).queries.n_documents == 2
+# The text, the sizes of queries beside it, and the words.
+REFUSED = [
+    (b"", None, "t.txt has no rows; expected"),
+    (b"\n\n", None, "t.txt has no rows; expected"),
+    (b"# only a comment\n", None, "t.txt has no rows; expected"),
+    (b"1 qid:1\n0 qid:1\n", None, "t.txt has no features"),
+    (b"1 qid:1 1:1 # a\r2 qid:1 1:2 # b\r", None, "t.txt:1: a carriage return stands alone"),
+    (b"1 1:1\n\n1 qid:1 1:1\n", None, "t.txt:3: the line has a qid, unlike those before it; expected"),
+    (b"1 qid:1 1:1\n# c\n1 1:1\n", None, "t.txt:3: the line has no qid, unlike those before it; expected"),
+    (b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n", None, "t.txt:4: query 7 reappears here: sort the lines"),
+    (gzip.compress(TEXT)[:-9], None, "t.txt is damaged"),
+    (lzma.compress(TEXT)[:-9], None, "t.txt is damaged"),
+    (b"\x28\xb5\x2f\xfd" + TEXT, None, "t.txt is compressed by zstd: decompress it"),
+    (NO_QID, None, "t.txt has no qid on its lines, and there is no t.txt.query; expected"),
+    (NO_QID, b"2\n2\n", "t.txt.query: sizes sum to 4"),
+    (NO_QID, b"2\nx\n", "t.txt.query: .*'x'"),
+    (NO_QID, b"3\n0\n", r"t.txt.query: sizes\[1\] is 0"),
+    (NO_QID, b"", "t.txt.query: sizes is empty"),
+    (NO_QID, b"-3", r"t.txt.query: sizes\[0\] is -3"),
+]
 
 
-def test_text_without_features_is_refused(letor):
-    with pytest.raises(ValueError, match=r"train.txt has no features"):
-        read_letor(letor(b"1 qid:1\n0 qid:1\n"))
-    assert read_letor(letor(b"1 qid:1\n0 qid:1\n"), n_features=3).features.shape == (2, 3)
+@pytest.mark.parametrize(("text", "sizes", "words"), REFUSED)
+def test_each_fault_of_a_file_has_its_sentence(letor, text, sizes, words):
+    if sizes is not None:
+        letor(sizes, "t.txt.query")
+    with pytest.raises(ValueError, match=words):
+        read_letor(letor(text, "t.txt"))
+
+
+@pytest.mark.parametrize("n_features, error", [(1, ValueError), (0, ValueError), (2.5, TypeError)])
+def test_wrong_n_features(letor, n_features, error):
+    with pytest.raises(error, match="n_features"):
+        read_letor(letor(b"0 qid:1 1:1 2:2\n"), n_features=n_features)
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
@@ -129,72 +149,6 @@ def test_ids_of_every_integer_type_are_read_back(tmp_path, kind):
     write_letor(tmp_path / "t.txt", Collection(np.eye(4), Queries([1, 0, 2, 1], ids=both)))
     with mock.patch.object(letor_module, "BLOCK", 2):  # of which each has a type of its own
         assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == both.tolist()
-
-
-@pytest.mark.parametrize(
-    "text, has", [(b"1 1:1\n\n1 qid:1 1:1\n", "a qid"), (b"1 qid:1 1:1\n# c\n1 1:1\n", "no qid")]
-)
-def test_a_line_with_a_qid_among_others_without_is_named(letor, text, has):
-    with pytest.raises(
-        ValueError, match=rf"train.txt:3: the line has {has}, unlike those before it; expected"
-    ):
-        read_letor(letor(text))
-
-
-def test_a_query_in_two_places_is_named(letor):
-    with pytest.raises(ValueError, match=r"train.txt:4: query 7 reappears here: sort the lines by qid"):
-        read_letor(letor(b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n"))
-
-
-@pytest.mark.parametrize("text", [b"", b"\n\n", b"# only a comment\n"])
-def test_an_empty_file(letor, text):
-    with pytest.raises(ValueError, match=r"train.txt has no rows; expected"):
-        read_letor(letor(text))
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
-def test_a_damaged_file(letor, compress):
-    with pytest.raises(ValueError, match=r"train.txt is damaged"):
-        read_letor(letor(compress(TEXT * 1)[:-9]))
-
-
-def test_zstd_is_named(letor):
-    with pytest.raises(ValueError, match=r"train.txt is compressed by zstd: decompress it"):
-        read_letor(letor(b"\x28\xb5\x2f\xfd" + TEXT))
-
-
-# LightGBM's form
-
-NO_QID = b"1 1:1\n0 1:2\n2 1:3\n"
-
-
-@pytest.mark.parametrize("suffix, compress", [("", bytes), (".xz", lzma.compress)])
-def test_sizes_beside(letor, suffix, compress):
-    path = letor(compress(NO_QID), f"r.train{suffix}")
-    letor(compress(b"2\n1\n"), f"r.train.query{suffix}")
-    q = read_letor(path).queries
-    assert q.sizes.tolist() == [2, 1] and q.ids is None
-
-
-def test_no_sizes(letor):
-    with pytest.raises(ValueError, match=r"no qid on its lines, and there is no train.txt.query; expected"):
-        read_letor(letor(NO_QID))
-
-
-@pytest.mark.parametrize(
-    "sizes, problem",
-    [
-        (b"2\n2\n", "sum to 4"),
-        (b"2\nx\n", "train.txt.query: .*'x'"),
-        (b"3\n0\n", "is 0"),
-        (b"", "empty"),
-        (b"-3", r"train.txt.query: sizes\[0\] is -3"),
-    ],
-)
-def test_wrong_sizes(letor, sizes, problem):
-    letor(sizes, "train.txt.query")
-    with pytest.raises(ValueError, match=problem):
-        read_letor(letor(NO_QID))
 
 
 # Writing
@@ -231,25 +185,18 @@ def test_what_is_written_is_read(tmp_path_factory, written, suffix):
 
 
 @pytest.mark.parametrize(
-    "grades, names, problem",
+    ("grades", "names", "problem"),
     [
         ([1, np.nan], None, r"relevance\[1\] is missing"),
         ([1, 0], ["a", "b\n"], r"documents\[1\] .*line break"),
+        ([1, 0], ["a", "\ud800"], "surrogates not allowed"),  # of the second line, while it is written
     ],
 )
-def test_what_cannot_be_written(tmp_path, grades, names, problem):
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path, grades, names, problem):
     path = tmp_path / "data.txt"
     path.write_text("as it was")
     with pytest.raises(ValueError, match=problem):
         write_letor(path, Collection(np.eye(2), Queries(grades, sizes=[2]), names))
-    assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
-    path = tmp_path / "data.txt"
-    path.write_text("as it was")
-    with pytest.raises(UnicodeEncodeError):  # in the second line
-        write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2]), ["a", "\ud800"]))
     assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
 
 

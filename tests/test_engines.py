@@ -71,7 +71,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
 
     class Looking(RankNet, registered=False):
         def __call__(self, scores, data):
-            booster = calling_booster("update")
+            booster = calling_booster({"update"})
             seen.append(
                 {
                     "engine": engine_of(booster),
@@ -95,6 +95,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     assert name.endswith("err@3") and value == 0.5
     assert member("after_first_scores")(lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y))) is None
     assert hasattr(package.Booster, member("BOOSTER_METHOD"))
+    assert hasattr(package.Booster, member("UPDATE_METHOD"))
     fields = engine.fields_of(data)
     assert fields.offsets.tolist() == [0, 30, 60] and fields.labels.tolist() == Y.tolist()
     assert set(fields.weight.tolist()) == {1.0, 2.0}
@@ -185,7 +186,7 @@ def test_xgboosts_training_functions_hold_what_is_read_of_them(train):
     seen, params = [], {"objective": "reg:squarederror", "eta": 0.5, "disable_default_eval_metric": True}
 
     def objective(scores, data):
-        booster = calling_booster("update")
+        booster = calling_booster({"update"})
         seen.append((xgboost.params_of(booster).get("eta"), xgboost.metrics_in_training(booster)))
         return scores - data.get_label(), np.ones_like(scores)
 

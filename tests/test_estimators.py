@@ -1,6 +1,7 @@
 """Both `LambdaRanker`s as scikit-learn's estimators: its own checks, frames of each kind, searches, weights."""
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -311,6 +312,7 @@ WRONG = {
     "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
     "an unknown parameter": ({"foo": 3}, {}, ValueError, "foo=3 is no parameter of a ranker: leave it out"),
     "a misspelt parameter": ({"querry": "q"}, {}, ValueError, "querry='q' .* did you mean 'query'"),
+    "one of the engine": ({"max_dept": 3}, {}, ValueError, "max_dept=3 .* did you mean .*'max_depth'"),
     "queries twice": ({}, {"X": FRAME, "qid": QID}, ValueError, "X has a column 'qid', and group or qid is also given"),
     "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
@@ -335,6 +337,17 @@ WRONG = {
         {}, VALID | {"eval_qid": [None, None]}, ValueError,
         "^eval_qid has 2 items, eval_set 1: give one for each set"
     ),
+    "a set of three": (
+        {}, {"eval_set": [(X_VALID, Q_VALID.relevance, 1)]}, TypeError,
+        r"^eval_set\[0\] is a tuple, expected a pair \(X, y\)"
+    ),
+    "a table for a set": (
+        {}, {"eval_set": table(X_VALID, Q_VALID)}, TypeError, r"^eval_set\[0\] is a str, expected a pair"
+    ),
+    "a set of fewer features": (
+        {}, VALID | {"eval_set": [(X_VALID[:, 1:], Q_VALID.relevance)]}, ValueError,
+        rf"^eval_set\[0\] has {X.shape[1] - 1} features, X {X.shape[1]}: give the same columns"
+    ),
     "a metric of another type": ({}, VALID | {"metric": 3}, TypeError, "eval_metric has 3, expected measures"),
     "an unknown metric": ({}, VALID | {"metric": "NDGC"}, ValueError, "'NDGC' is unknown"),
     "two metrics of one name": (
@@ -353,6 +366,36 @@ def test_wrong_arguments_are_refused_before_any_round(engine, case):
         made, words = ranker(engine, objective="rank:ndgc"), "did you mean 'rank:ndcg'"
     with pytest.raises(error, match=words):
         made.fit(**arguments, **metric)
+
+
+def test_a_model_of_other_features_is_not_continued(engine):
+    first = ranker(engine).fit(X[:, 1:], Q.relevance, qid=QID)
+    model = {{"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]: first}
+    n = X.shape[1]
+    with pytest.raises(ValueError, match=f"^X has {n} features, the model that it continues {n - 1}: give"):
+        ranker(engine).fit(X, Q.relevance, qid=QID, **model)
+
+
+def test_a_callback_without_a_list(engine):
+    made, arguments = ranker(engine), {"callbacks": lightgbm.early_stopping(2, verbose=False)}
+    if engine == "xgboost":
+        made, arguments = ranker(engine, callbacks=xgboost.callback.EarlyStopping(rounds=2)), {}
+    with pytest.raises(TypeError, match=r"^callbacks is <.*: give a list of callbacks"):
+        made.fit(X, Q.relevance, qid=QID, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ({"max_position": 3}, "did you mean 'lambdarank_truncation_level'?"),
+        ({"ndcg_exp_gain": False}, "did you mean 'label_gain'?"),
+        ({"eval_metric": "ndcg@3"}, "give it to fit(eval_metric=…)"),
+    ],
+)
+def test_parameters_of_other_places(given, remedy):
+    (said,) = (f"{name}={value!r} is no parameter of a ranker: {remedy}" for name, value in given.items())
+    with pytest.raises(ValueError, match=re.escape(said)):
+        ranker("lightgbm", **given).fit(X, Q.relevance, qid=QID)
 
 
 # Validation sets and weights.
@@ -418,20 +461,6 @@ def test_validation_sets_have_the_sources_and_positions_of_their_own_columns(eng
         q = Queries(Q.relevance, Q.sizes, clicks=clicks, position=of_set)
         (curve,) = curves.values()
         assert curve[-1] == pytest.approx(measure(made.predict(train), q), rel=1e-6)
-    without = table().drop(columns="clicks")
-    with pytest.raises(ValueError, match=r"'clicks', which eval_set\[0\] does not have"):
-        made.fit(train, Q.relevance, eval_set=[(without.assign(rank=rank), Q.relevance)], **metric)
-
-
-def test_weights_of_queries_are_weights_of_their_rows(engine):
-    of_query = np.linspace(0.5, 2, Q.n_queries)
-    by_query, by_row = (
-        ranker(engine).fit(X, Q.relevance, qid=QID, sample_weight=weight)
-        for weight in (of_query, np.repeat(of_query, Q.sizes))
-    )
-    np.testing.assert_array_equal(by_query.predict(X), by_row.predict(X))
-    even = ranker(engine).fit(X, Q.relevance, qid=QID)
-    assert not np.allclose(by_query.predict(X), even.predict(X))
 
 
 def test_weights_of_rows_that_xgboost_cannot_count():

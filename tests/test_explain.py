@@ -7,6 +7,8 @@ import pytest
 import xgboost as xgb
 
 from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
+from lambdaboost.cli.run import run
+from lambdaboost.explanation import Explanation
 from lambdaboost.lightgbm import LambdaRanker as LightGBMRanker
 from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
 
@@ -14,7 +16,9 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))
 X[rng.random(X.shape) < 0.1] = np.nan
 Y, SIZES = np.nan_to_num(X[:, 0] > 0).astype(int) + (rng.random(60) < 0.3), [20] * 3
-FRAME = pd.DataFrame(X, columns=["price", "stars", "age", "kind"]).assign(srch_id=np.repeat([5, 6, 7], 20))
+FRAME = pd.DataFrame(X, columns=["price", "two stars", "age", "kind"]).assign(
+    srch_id=np.repeat([5, 6, 7], 20)
+)
 FRAME["kind"] = pd.Categorical.from_codes((rng.random(60) * 3).astype(int), ["a", "b", "c"])
 SMALL = {"lightgbm": {"min_child_samples": 2, "verbose": -1}, "xgboost": {"min_child_weight": 0}}
 
@@ -29,7 +33,19 @@ def xgboost_booster():
     return xgb.train(params, xgb.DMatrix(X, Y, group=SIZES), 8, obj=LambdaRank())
 
 
-@pytest.mark.parametrize("train", [lightgbm_booster, xgboost_booster])
+def forest():
+    """Which predicts the mean of its trees."""
+    params = {
+        "boosting": "rf",
+        "bagging_freq": 1,
+        "bagging_fraction": 0.6,
+        "min_data_in_leaf": 2,
+        "verbose": -1,
+    }
+    return lgb.train({"objective": "regression", **params}, lgb.Dataset(X, Y), 8)
+
+
+@pytest.mark.parametrize("train", [lightgbm_booster, xgboost_booster, forest])
 def test_contributions_of_a_booster_sum_to_the_difference(train):
     booster = train()
     scores = booster.predict(X if isinstance(booster, lgb.Booster) else xgb.DMatrix(X))
@@ -51,13 +67,16 @@ def test_a_ranker_explains_by_names_up_to_its_best_round(Ranker):
     best, worst = int(scores.argmax()), int(scores.argmin())
     why = explain(ranker, turned, above=best, below=worst)
     assert why.difference == pytest.approx(float(scores[best]) - float(scores[worst]), abs=1e-6)
-    of_kind = why.frame.set_index("feature").loc["kind"]
-    assert (of_kind["above"], of_kind["below"]) == (FRAME["kind"][best], FRAME["kind"][worst])
+    for name in ("kind", "two stars"):
+        found = why.frame.set_index("feature").loc[name]
+        assert [str(found["above"]), str(found["below"])] == [str(FRAME[name][row]) for row in (best, worst)]
     assert f"row {best}" in repr(why) and f"row {worst}" in repr(why)
     assert "<table" in why._repr_html_() and "price" in why._repr_html_()
     pytest.importorskip("matplotlib")
     axes = why.plot()
     assert len(axes.patches) == 4 and "<svg" in why._repr_html_()
+    strange = Explanation(why.frame.replace({"feature": {"price": "$x_{$"}}), 0, 1)
+    assert "<svg" in strange._repr_html_()
 
 
 @pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
@@ -71,6 +90,26 @@ def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
     pd.testing.assert_frame_equal(found.frame, wanted.frame, check_dtype=False)
     save(ranker.booster_ if engine == "lightgbm" else ranker.get_booster(), path, objective=LambdaRank())
     assert explain(load(path), FRAME, above=3, below=11).difference == wanted.difference
+
+
+@pytest.mark.parametrize("engine", SMALL)
+def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine, tmp_path):
+    """Its booster has no names, and the table further columns."""
+    FRAME[["srch_id", "kind", "two stars", "price"]].assign(label=Y).to_csv(tmp_path / "t.csv", index=False)
+    leaf = {"lightgbm": "min_data_in_leaf=2", "xgboost": "min_child_weight=0"}[engine]
+    model = str(tmp_path / "m")
+    given = f"--query srch_id --categorical kind --engine {engine} --param {leaf} --rounds 8 --out {model}"
+    assert run(["train", str(tmp_path / "t.csv"), *given.split()]) == 0
+    model = load(model)
+    for rows in (FRAME, FRAME[FRAME.columns[::-1]]):
+        why = explain(model, rows, above=3, below=11)
+        assert why.difference == pytest.approx(
+            np.subtract(*map(float, model.predict(rows)[[3, 11]])), abs=1e-6
+        )
+        found = why.frame.set_index("feature")
+        assert sorted(found.index) == ["kind", "price", "two stars"]
+        for name in found.index:
+            np.testing.assert_equal(list(found.loc[name, ["above", "below"]]), list(FRAME[name][[3, 11]]))
 
 
 def test_what_is_wrong_is_said():

@@ -8,7 +8,6 @@ from rankers import Q, X, ranker
 
 from lambdaboost import load, save
 from lambdaboost._files import check_place, replacing, replacing_all
-from lambdaboost.datasets import Columns, read_letor
 
 
 def test_a_file_is_on_the_disk_before_it_is_named_and_its_name_after(tmp_path, monkeypatch):
@@ -97,11 +96,3 @@ def test_pipes_are_refused_before_anything_waits_for_them(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match=r"checkpoint .*pipe is a device or pipe: give a file name"):
         check_place("checkpoint", tmp_path / "pipe")
-
-
-@pytest.mark.parametrize("name", ["train.txt", "train.csv", "train.parquet"])
-def test_a_folder_in_place_of_a_file_is_named(tmp_path, name):
-    path = tmp_path / name
-    path.mkdir()
-    with pytest.raises(ValueError, match=rf"{name} is a folder: give a file$"):
-        read_letor(path) if name == "train.txt" else Columns(query="qid", label="label").read(path)

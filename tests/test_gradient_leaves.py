@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm
+from lambdaboost import Blend, GradientStep, LambdaRank, RankNet, iteration_dependent
 from lambdaboost.datasets import web_search_log
 from lambdaboost.training import boost, make_dataset
 from lambdaboost.traps import GRADIENT_LEAF, min_leaf_size
@@ -22,34 +22,19 @@ def test_the_figure():
     assert min_leaf_size(step, 1_000) == 50
     assert min_leaf_size(step, 3) == 20
     assert min_leaf_size(LambdaRank(), 1_000_000) is None
-
-
-def lightgbm_leaf_counts(booster):
-    nodes = booster.trees_to_dataframe()
-    return nodes.loc[nodes.left_child.isna(), "count"]
+    assert min_leaf_size(Blend(step, GradientStep(RankNet()), 0.5), 1_000_000) == 100
 
 
 @pytest.mark.parametrize("objective", [GradientStep(LambdaRank()), iteration_dependent()], ids=repr)
 def test_lightgbm(log, objective):
     def least(**params):
         booster = boost("lightgbm", objective, params, 5, make_dataset("lightgbm", log))
-        return lightgbm_leaf_counts(booster).min()
+        nodes = booster.trees_to_dataframe()
+        return nodes.loc[nodes.left_child.isna(), "count"].min()
 
     assert least() >= 100
     assert 30 <= least(min_data_in_leaf=30) < 100
     assert 10 <= least(min_child_samples=10) < 100
-
-
-def test_lightgbm_ranker(log):
-    X, q = log
-    step = lightgbm.LambdaRanker(objective=GradientStep(LambdaRank()), n_estimators=3, verbose=-1).fit(
-        X, q.relevance, group=q.sizes
-    )
-    assert lightgbm_leaf_counts(step.booster_).min() >= 100
-    own = lightgbm.LambdaRanker(
-        objective=GradientStep(LambdaRank()), n_estimators=3, min_child_samples=30, verbose=-1
-    )
-    assert lightgbm_leaf_counts(own.fit(X, q.relevance, group=q.sizes).booster_).min() < 100
 
 
 def test_xgboost(log):

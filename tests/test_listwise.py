@@ -1,11 +1,12 @@
-"""LambdaLoss, ListNet, ListMLE, ApproxNDCG, XE-NDCG and normalised pairs: by hand, at edges, on both engines."""
+"""LambdaLoss, ListNet, ListMLE, ApproxNDCG and XE-NDCG: costs, scores far out, and draws as LightGBM makes them."""
 
 import drawn
 import naive
 import numpy as np
 import pytest
+from rules import naive_xendcg
 
-from lambdaboost import NDCG, ApproxNDCG, LambdaLoss, ListMLE, ListNet, Queries
+from lambdaboost import CNDCG, NDCG, XENDCG, ApproxNDCG, LambdaLoss, ListMLE, ListNet, Queries
 
 
 def costs():
@@ -39,27 +40,6 @@ def test_finite_differences_of_the_cost(objective, cost, exact):
         assert abs(second - hess[i]) < 1e-5 if exact else second < hess[i] + 1e-5
 
 
-def test_golden_values():
-    """Two relevant documents at ranks 2 and 3 of three, by hand."""
-    q, scores = Queries([0, 1, 2], sizes=[3]), [2.0, 1.0, 0.0]
-    d = [0, *(naive.discount(r) for r in (1, 2, 3))]
-    ideal = 3 * d[1] + 1 * d[2]
-    # The forces of pairs in the wrong order, with scores one and two apart.
-    rho1, rho2 = (1 / (1 + np.exp(-gap)) for gap in (1.0, 2.0))
-    near, far = d[1] - d[2], d[2] - d[3]  # δ of ranks one and two apart
-    w10, w21, w20 = 1 * near / ideal, 2 * near / ideal, 3 * far / ideal
-    loss_2 = [w10 * rho1 + w20 * rho2, -w10 * rho1 + w21 * rho1, -w20 * rho2 - w21 * rho1]
-    np.testing.assert_allclose(LambdaLoss(scheme="2").gradient(scores, q)[0], loss_2, rtol=1e-6)
-    # At cutoff 1 the ideal is 3, and δ is divided by 1 − D(r) of the lower rank.
-    w10, w21, w20 = 1 * near / 3 / (1 - d[2]), 2 * near / 3 / (1 - d[3]), 3 * far / 3 / (1 - d[3])
-    at_1 = [w10 * rho1 + w20 * rho2, -w10 * rho1 + w21 * rho1, -w20 * rho2 - w21 * rho1]
-    np.testing.assert_allclose(LambdaLoss(NDCG(1), "2").gradient(scores, q)[0], at_1, rtol=1e-6)
-    # Document 1 at rank 2 and document 2 at rank 3 push against both others.
-    u, v = 1 * d[2] / ideal, 3 * d[3] / ideal
-    loss_1 = [u * rho1 + v * rho2, -u * (rho1 + 1 - rho1) + v * rho1, u * (1 - rho1) - v * (rho1 + rho2)]
-    np.testing.assert_allclose(LambdaLoss(scheme="1").gradient(scores, q)[0], loss_1, rtol=1e-6)
-
-
 @pytest.mark.parametrize("far", [1e4, 1e12, -1e12, 1e17])
 @pytest.mark.parametrize("objective", [ApproxNDCG(), ApproxNDCG(alpha=1.0), LambdaLoss(scheme="1")], ids=repr)
 def test_a_score_far_out_leaves_the_others_their_digits(objective, far):
@@ -75,3 +55,44 @@ def test_a_score_far_out_leaves_the_others_their_digits(objective, far):
     grad, hess = objective.gradient(moved, with_one)
     np.testing.assert_allclose(-grad, expected[0], rtol=0, atol=1e-5 * np.abs(expected[0]).max())
     np.testing.assert_allclose(hess, expected[1], rtol=0, atol=1e-5 * np.abs(expected[1]).max())
+
+
+# XE-NDCG
+
+XENDCGS = [XENDCG(), XENDCG(seed=12_345), XENDCG(CNDCG(), seed=7), XENDCG(NDCG(gain="linear"))]
+GAINS = [naive.exponential, naive.exponential, naive.click_gain, float]
+
+
+def expected(objective, gain, scores, q, iteration):
+    lam, mu = naive_xendcg(scores, q, iteration, objective.seed, objective.metric.source, gain)
+    return -lam, mu
+
+
+def assert_xendcg(objective, gain, scores, q, iteration):
+    for got, right in zip(
+        objective.gradient(scores, q, iteration), expected(objective, gain, scores, q, iteration), strict=True
+    ):
+        for rows, _ in drawn.rows(q):
+            np.testing.assert_allclose(
+                got[rows], right[rows], rtol=0, atol=1e-6 * max(np.abs(right[rows]).max(), 1e-30)
+            )
+
+
+@pytest.mark.parametrize(("objective", "gain"), [*zip(XENDCGS, GAINS, strict=True)], ids=map(repr, XENDCGS))
+@pytest.mark.parametrize("spread", [0.0, 1.0, 60.0, 1e6])
+def test_xendcg_equals_one_number_after_the_other(objective, gain, spread):
+    """As LightGBM draws them; lists shorter and longer than those that share one pass, some labels missing."""
+    for seed, missing in enumerate((False, True)):
+        scores, q = drawn.make(seed, [1, 2, 3, 5, 17, 40, 300, 250, 530, 8, 2], spread, missing=missing)
+        assert_xendcg(objective, gain, scores, q, iteration=3)
+
+
+def test_one_document_far_above_the_others():
+    """LightGBM divides by 1 − ρ = 0 here; the others still have their forces."""
+    q = Queries([0, 2, 1, 0], sizes=[4])
+    for far in (40.0, 1e3, 1e9):
+        grad, hess = XENDCG().gradient([far, 0.0, 0.5, -0.5], q)
+        assert np.isfinite(grad).all() and (hess >= 0).all()
+        assert grad[0] > 0 > grad[1]
+        assert abs(grad.sum()) < 1e-6
+    assert_xendcg(XENDCG(), naive.exponential, np.array([40.0, 0.0, 0.5, -0.5]), q, 0)

@@ -1,6 +1,5 @@
-"""Measures as the engines call them: values, names, and early stopping in the right direction."""
+"""Measures as the engines call them: values and names."""
 
-import inspect
 import re
 
 import numpy as np
@@ -9,16 +8,15 @@ from naive_measures import instance
 
 from lambdaboost.datasets import Queries
 from lambdaboost.engines import xgboost
-from lambdaboost.evaluation import CNDCG, MAP, MEASURES, MRR, NDCG, PairAccuracy, parse
+from lambdaboost.evaluation import CNDCG, MAP, MEASURES, NDCG, PairAccuracy, parse
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
 
 N_QUERIES, SIZE = 40, 10
-ROUNDS = 40
 
 
-def features(seed):
+def features(seed=0):
     """Features of which the first tells the grade, and the grades."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N_QUERIES * SIZE, 4))
@@ -30,13 +28,13 @@ SIZES = np.full(N_QUERIES, SIZE)
 WEIGHT = np.linspace(1.0, 2.0, N_QUERIES)
 
 
-def lgb_data(seed=0, reference=None, **more):
-    X, y = features(seed)
-    return lgb.Dataset(X, y, group=SIZES, reference=reference, params={"verbose": -1}, **more)
+def lgb_data(**more):
+    X, y = features()
+    return lgb.Dataset(X, y, group=SIZES, params={"verbose": -1}, **more)
 
 
-def xgb_data(seed=0, **more):
-    X, y = features(seed)
+def xgb_data(**more):
+    X, y = features()
     return xgb.DMatrix(X, y, qid=np.repeat(np.arange(N_QUERIES), SIZES), **more)
 
 
@@ -46,7 +44,7 @@ SCORES = np.random.default_rng(3).normal(size=N_QUERIES * SIZE)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("measure", [NDCG(3, empty=1.0), MAP(threshold=2), PairAccuracy()], ids=repr)
 def test_every_form_gives_the_same_figure(measure, weighted):
-    _, y = features(0)
+    _, y = features()
     rows = np.repeat(WEIGHT, SIZES) if weighted else None
     figure = measure(SCORES, Queries(y, SIZES, weight=rows))
     name = measure.name
@@ -79,40 +77,6 @@ def test_xgboost_maximises_every_name_and_can_split_it(cls):
     name = xgboost.metric_result(instance(cls, empty=float("nan")).name, 0.0)[0]
     assert name.startswith(("ndcg", "map", "pre", "auc")) and name != "mape"
     assert re.fullmatch(r"[a-z0-9_.@-]+", name)  # MLflow takes these, and @ as _at_
-
-
-@pytest.mark.parametrize(("measure", "name"), [(NDCG(3), "ndcg@3"), (MRR(5), "pre-mrr@5")], ids=str)
-def test_xgboost_stops_early_at_the_highest(measure, name):
-    history = {}
-    params = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "eta": 0.5, "nthread": 1}
-    valid = {"evals": [(xgb_data(1), "valid")], "custom_metric": measure, "evals_result": history}
-    booster = xgb.train(params, xgb_data(0), ROUNDS, early_stopping_rounds=5, verbose_eval=False, **valid)
-    curve = history["valid"][name]
-    assert len(curve) < ROUNDS
-    assert booster.best_iteration == int(np.argmax(curve))
-
-
-def test_the_sklearn_form_in_lgbmranker():
-    X, y = features(0)
-    X_valid, y_valid = features(1)
-    ranker = lgb.LGBMRanker(n_estimators=5, num_leaves=4, verbose=-1, metric="None")
-    valid = {"eval_set": [(X_valid, y_valid)]}
-    if "eval_X" in inspect.signature(ranker.fit).parameters:  # from LightGBM 4.7, which deprecates eval_set
-        valid = {"eval_X": X_valid, "eval_y": y_valid}
-    ranker.fit(X, y, group=SIZES, **valid, eval_group=[SIZES], eval_metric=NDCG(3))
-    curve = ranker.evals_result_["valid_0"]["ndcg@3"]
-    expected = NDCG(3)(ranker.predict(X_valid), Queries(y_valid, SIZES))
-    assert curve[-1] == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_further_source_that_the_engine_does_not_carry():
-    with pytest.raises(ValueError, match=r"reads the label source 'clicks', .* attach\(data, clicks=…\)"):
-        CNDCG()(SCORES, lgb_data().construct())
-    _, y = features(0)
-    with pytest.raises(ValueError, match=r"'clicks', .* LGBMRanker passes only y"):
-        CNDCG()(y, SCORES, None, SIZES)
-    with pytest.raises(TypeError, match=r"scores and a ndarray: give \(scores, Queries\)"):
-        NDCG()(SCORES, SCORES)
 
 
 def test_names_of_different_measures_differ():

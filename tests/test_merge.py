@@ -10,7 +10,7 @@ import xgboost as xgb
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
-from lambdaboost import NDCG, LambdaRank, Queries, export, graded, load, merge, save
+from lambdaboost import NDCG, LambdaRank, export, graded, load, merge, save
 from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
@@ -200,7 +200,11 @@ def test_a_merged_model_is_merged_again_saved_and_continued(engine, tmp_path):
     merged = merge([a, b], WEIGHTS)
     check([merged, a], (2.0, 0.5))
     path = tmp_path / "model.txt" if engine == "lightgbm" else tmp_path / "model.json"
-    merged.save_model(path)
+    save(merged, path)
+    loaded = load(path)
+    np.testing.assert_array_equal(loaded.predict(FRAME), raw(merged))
+    described = "merge([Booster, Booster], weights=[0.7, -1.3])  # 9 rounds"
+    assert loaded.about["objective"] == repr(merged.objective_) == described
     kind = lgb.Booster if engine == "lightgbm" else xgb.Booster
     np.testing.assert_array_equal(raw(kind(model_file=str(path))), raw(merged))
     if engine == "lightgbm":
@@ -386,6 +390,35 @@ def test_a_weight_beyond_float32():
     assert np.isfinite(merge([on_lightgbm(), on_lightgbm()], [1, 1e300]).predict(FRAME)).all()
 
 
+def test_sums_of_many_trees_of_xgboost():
+    """The merged leaves, added in float64, are the weighted sum to float32's last digit; XGBoost adds in float32."""
+
+    def exact(booster):
+        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+        places = booster.predict(xgb.DMatrix(FRAME, enable_categorical=True), pred_leaf=True).astype(int)
+        trees = learner["gradient_booster"]["model"]["trees"]
+        leaves = [np.float32(tree["split_conditions"])[at] for tree, at in zip(trees, places.T, strict=True)]
+        return np.sum(leaves, axis=0, dtype=float) + float(
+            learner["learner_model_param"]["base_score"].strip("[]")
+        )
+
+    boosters = [on_xgboost(rounds=150), on_xgboost(rounds=150, subsample=0.7)]
+    wanted = np.dot((0.7, 0.3), [exact(booster) for booster in boosters])
+    np.testing.assert_allclose(exact(merge(boosters, (0.7, 0.3))), wanted, rtol=0, atol=1e-7 * np.ptp(wanted))
+
+
+def test_threads_of_xgboost_are_those_of_the_first_model():
+    """A ranker's n_jobs; a model without keeps the engine's default."""
+
+    def threads(booster):
+        return json.loads(booster.save_config())["learner"]["generic_param"]["nthread"]
+
+    two, free = on_xgboost(nthread=2, rounds=2), on_xgboost(nthread=None, rounds=2)
+    assert [threads(merge(models, WEIGHTS)) for models in ([two, free], [free, two])] == ["2", "0"]
+    rankers = [ranker_on("xgboost", LambdaRank(), n_jobs=2).fit(TABLE, GRADES) for _ in (0, 1)]
+    assert threads(merge(rankers, WEIGHTS).get_booster()) == "2"
+
+
 def test_a_feature_that_is_constant_in_the_first():
     """It has the type of the next model that splits by it, which the third must share."""
     constant = FRAME.assign(c=1.0)
@@ -412,6 +445,7 @@ def test_models_that_are_no_plain_sum():
         ([on_xgboost(), soft], "several scores per row"),
         ([on_xgboost(X=NUMBERS), linear], "gblinear"),
         ([dart, on_xgboost()], "dart"),
+        ([on_xgboost(), xgb.Booster()], r"models\[1\] was not trained .XGBoost reports: [^\n]*interface"),
     ):
         with pytest.raises(ValueError, match=message):
             merge(models, [1, 1])
@@ -437,10 +471,3 @@ def test_rankers_that_do_not_fit_together():
     x = ranker_on("xgboost", LambdaRank()).fit(TABLE, GRADES)
     with pytest.raises(ValueError, match="missing is nan in models"):
         merge([x, ranker_on("xgboost", LambdaRank(), missing=-1.0).fit(TABLE, GRADES)], [1, 1])
-
-
-def test_queries_rank_by_the_merged_score():
-    """A measure of the merged ranker is that of the weighted sum."""
-    a, b = on_lightgbm(), on_lightgbm("binary")
-    q = Queries(GRADES, sizes=SIZES)
-    assert NDCG(5)(merge([a, b], [1.0, 0.5]).predict(FRAME), q) == NDCG(5)(raw(a) + 0.5 * raw(b), q)

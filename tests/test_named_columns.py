@@ -197,16 +197,10 @@ def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
 
 
 def test_a_measure_of_a_source_that_is_not_there(engine, frame):
-    made, more = with_metric(engine, CNDCG(k=3), objective=LambdaRank(), **NAMED)
-    valid = [(without(frame, "ctr"), Q.relevance)]
-    with pytest.raises(
-        ValueError, match=r"^CNDCG\(k=3\) reads the label source 'clicks', which eval_set\[0\] does not"
-    ):
-        made.fit(frame, Q.relevance, eval_set=valid, **more)
     fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
     with pytest.raises(
         ValueError, match=r"'clicks', which X does not have: name its column in sources= of the ranker$"
     ):
         CNDCG(k=3)(fitted, frame, Q.relevance)
     with pytest.raises(ValueError, match=r"^query: eval_set\[0\] has no column 'srch_id': choose among"):
-        made.fit(frame, Q.relevance, eval_set=[(without(frame, "srch_id"), Q.relevance)])
+        fitted.fit(frame, Q.relevance, eval_set=[(without(frame, "srch_id"), Q.relevance)])

@@ -27,7 +27,7 @@ def test_every_query_is_tested_once_and_reported(monkeypatch):
     for of_query in values.values():
         assert np.isfinite(of_query[0]).all()
     text = one_label.report({"made": [values]}, "about")
-    assert "| lambdarank | +0.00" in text and "| made | 40 |" in text
+    assert "| `lambdarank` | +0.00" in text and "| made | 40 |" in text
 
 
 def test_sets_count_alike():

@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from importlib import import_module
 
 import lightgbm as lgb
 import numpy as np
@@ -15,20 +14,6 @@ from lambdaboost.engines import ENGINES
 LIGHTGBM, XGBOOST = (ENGINES[name].parameter_names() for name in ("lightgbm", "xgboost"))
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y, SIZES = np.tile([0, 1, 2, 1], 10), [20, 20]
-
-
-@pytest.mark.parametrize(
-    ("engine", "name", "meant"),
-    [
-        ("lightgbm", "num_leavs", "num_leaves"),
-        ("xgboost", "max_dept", "max_depth"),
-        ("xgboost", "metric", "eval_metric"),
-    ],
-)
-def test_a_misspelt_parameter_of_a_ranker_is_answered_with_the_likely_name(engine, name, meant):
-    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**{name: 10})
-    with pytest.raises(ValueError, match=f"^{name}=10 is no parameter of a ranker: did you mean .*'{meant}'"):
-        ranker.fit(X, Y, group=SIZES)
 
 
 def test_a_misspelt_parameter_of_a_stock_training_is_warned_of():

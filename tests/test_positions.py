@@ -103,11 +103,7 @@ def test_ranks_and_categories_of_any_type(given, names):
 @pytest.mark.parametrize(
     ("error", "message", "position"),
     [
-        (
-            ValueError,
-            r"position\[1\] is 0: give the rank at which a row was shown, .* from 1, or NaN",
-            [1, 0, 2],
-        ),
+        (ValueError, r"position\[1\] is 0: give the rank at which a row was shown, .* from 1,", [1, 0, 2]),
         (ValueError, r"position\[0\] is -3: give the rank", [-3, 1, 2]),
         (ValueError, r"position\[2\] is 1\.5: give the rank", [1, 2, 1.5]),
         (ValueError, r"position\[2\] is inf: give the rank", [1, 2, np.inf]),
@@ -149,27 +145,32 @@ def test_positions_are_kept_by_everything_that_keeps_labels():
         Queries([1], sizes=[1]).required_position()
 
 
-def test_a_part_in_which_no_row_was_shown_has_either_kind():
-    shown = Queries([0, 1], sizes=[2], position=["top", "side"])
-    hidden = Queries([0, 1], sizes=[2], position=[None, None])
-    for parts, codes in (((shown, hidden), [2, 1, 0, 0]), ((hidden, shown), [0, 0, 2, 1])):
-        positions = Queries.concat(parts).positions
-        assert positions.codes.tolist() == codes and positions.names == ("side", "top")
+def placed(position):
+    return Queries([0] * 2, sizes=[2], position=position)
 
 
-def test_parts_with_other_categories_are_joined_by_name():
-    parts = [
-        Collection(np.ones((2, 1)), Queries([1, 0], sizes=[2], position=names))
-        for names in (["b", "d"], ["a", None])
-    ]
-    joined = Collection.concat(parts).queries
-    assert (joined.position.tolist(), joined.position_names) == ([2, 3, 1, 0], ("a", "b", "d"))
-    ranks = Collection(np.ones((1, 1)), Queries([1], sizes=[1], position=[1]))
-    with pytest.raises(ValueError, match="position is a rank in one part and a name in another"):
-        Collection.concat([parts[0], ranks])
-    without = Collection(np.ones((1, 1)), Queries([1], sizes=[1]))
-    with pytest.raises(ValueError, match=r"part 1 and part 0 differ in their positions \(none; given\)"):
-        Collection.concat([parts[0], without])
+@pytest.mark.parametrize(
+    ("parts", "codes", "names"),
+    [
+        (
+            (["top", "side"], [None, None]),
+            [2, 1, 0, 0],
+            ("side", "top"),
+        ),  # of either kind where no row was shown
+        (([None, None], ["top", "side"]), [0, 0, 2, 1], ("side", "top")),
+        ((["b", "d"], ["a", None]), [2, 3, 1, 0], ("a", "b", "d")),
+        (([2, 1], [None, 3]), [2, 1, 0, 3], None),
+    ],
+)
+def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
+    positions = Queries.concat([placed(position) for position in parts]).positions
+    assert positions.codes.tolist() == codes and positions.names == names
+    for other, words in (
+        ([1, 2] if names else ["a", "b"], "position is a rank in one part and a name in another"),
+        (None, r"part 2 and part 0 differ in their positions \(none; given\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Queries.concat([placed(position) for position in (*parts, other)])
 
 
 @BOTH
@@ -184,15 +185,12 @@ def test_an_objective_reads_positions_in_training(engine):
 
 
 def test_containers_read_what_their_parts_read():
-    both, kept = (
-        Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
-        (LambdaRank(), YetiLoss()),
-    )
+    both = Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0))
     for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
         assert objective.needs.positions
         with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
             train("lightgbm", dataset("lightgbm", position=None), objective)
-    assert not any(objective.needs.positions for objective in kept)
+    assert not any(objective.needs.positions for objective in (LambdaRank(), YetiLoss()))
 
 
 def test_folds_keep_positions():
@@ -240,14 +238,16 @@ def test_rankers_take_positions_from_a_column(engine, frame):
     native = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[engine]
     with pytest.warns(UserWarning, match=f"position: '{native}' does not read positions"):
         make(objective=native, position="rank", **quiet).fit(table, y)
-    with pytest.raises(ValueError, match="position: X has no column 'rank': choose among"):
-        make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
-    if engine == "lightgbm":
-        with pytest.raises(
-            ValueError, match="position: LightGBM's own 'lambdarank' does not read positions on device"
-        ):
-            make(objective="lambdarank", position="rank", device_type="cuda", **quiet).fit(table, y)
-    with pytest.raises(ValueError, match="query: column 'qid' is given twice"):
-        make(position="qid", **quiet).fit(table, y)
-    with pytest.raises(TypeError, match="position is 3: give the name of a column"):
-        make(position=3, **quiet).fit(table, y)
+    cuda = {"objective": "lambdarank", "position": "rank", "device_type": "cuda"}
+    for given, rows, words in (
+        (
+            {"objective": ByPosition(), "position": "rank"},
+            without,
+            "position: X has no column 'rank': choose among",
+        ),
+        ({"position": "qid"}, table, "query: column 'qid' is given twice"),
+        ({"position": 3}, table, "position is 3: give the name of a column"),
+        *[(cuda, table, "LightGBM's own 'lambdarank' does not read positions on")] * (engine == "lightgbm"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            make(**given, **quiet).fit(rows, y)

@@ -16,7 +16,13 @@ def at(curve, position):
     return curve.at_positions(positions_of("position", position))
 
 
+def queries(codes, names=None):
+    positions = Positions(np.array(codes, dtype=np.int32), names)
+    return Queries([0] * len(codes), sizes=[len(codes)], position=positions)
+
+
 CURVE = Propensities((1.0, 0.5, 0.25), (1.0, 0.4, 0.2), (1.0, 0.6, 0.3))
+NAMED = Propensities([0.3, 0.8, 1.0], names=("foot", "side", "top"))
 
 
 def test_equal_curves_are_equal_and_read_back():
@@ -31,37 +37,14 @@ def test_equal_curves_are_equal_and_read_back():
 def test_power_is_one_over_rank():
     np.testing.assert_array_equal(Propensities.power(0.5, 4).values, 1 / np.sqrt([1, 2, 3, 4]))
     assert Propensities.power(0, 3).values == (1.0, 1.0, 1.0)
-    for eta in (-1, float("nan"), float("inf"), "1"):
-        with pytest.raises((TypeError, ValueError), match=r"^eta is"):
-            Propensities.power(eta, 3)
-    for k in (0, 2.5):
-        with pytest.raises((TypeError, ValueError), match=r"^k is"):
-            Propensities.power(1, k)
-
-
-@pytest.mark.parametrize(
-    ("values", "error", "message"),
-    [
-        ([], ValueError, "^values has no propensity"),
-        ([1, 0, 0.5], ValueError, r"^values\[1\] is 0: the propensity of position 2 must be above 0 and at most 1$"),
-        ([1, float("nan")], ValueError, r"^values\[1\] is nan"),
-        ("0.5", TypeError, "^values must be numbers"),
-        ([[1.0]], TypeError, "^values must be numbers"),
-    ],
-)  # fmt: skip
-def test_wrong_values_are_one_line(values, error, message):
-    with pytest.raises(error, match=message) as raised:
-        Propensities(values)
-    assert "\n" not in str(raised.value)
 
 
 def test_long_curves_are_abridged():
     curve = Propensities.power(0.97, 40)
     assert repr(curve) == "Propensities(40 positions: 1, 0.51, …, 0.028)"
     assert repr(CURVE) == "Propensities(3 positions: 1, 0.5, 0.25)"
-    assert (
-        repr(Propensities([0.5, 1], names=["a", "b"])) == "Propensities(values=(0.5, 1.0), names=('a', 'b'))"
-    )
+    named = Propensities([0.5, 1], names=["a", "b"])
+    assert repr(named) == "Propensities(values=(0.5, 1.0), names=('a', 'b'))"
     one = ClickDCG(5, Propensities([1, None, 0.2], [1, None, 0.1], [1, None, 0.3]))
     assert parse(one.text) == one
     objective = InversePropensity(LambdaRank(), curve, clip=20)
@@ -71,20 +54,54 @@ def test_long_curves_are_abridged():
         objectives.parse(repr(objective))
 
 
-def test_unknown_positions():
-    """Masked values are unknown too. Nothing is computed from them."""
+def test_positions_by_rank_and_by_name():
+    """Masked values are unknown too; those of a data set match by name, whatever their codes, where it has names."""
     curve = Propensities([1, None, 0.25])
     assert curve == Propensities(np.ma.array([1, 0.5, 0.25], mask=[False, True, False]))
     assert at(curve, [3, 1]).tolist() == [0.25, 1]
-    with pytest.raises(
-        ValueError, match=r"^position 2 has no propensity on the curve: fill it by extended\(\)"
-    ):
-        at(curve, [1, 2])
-    named = Propensities([1, None], names=["top", "foot"])
-    with pytest.raises(ValueError, match="position 'foot' has no propensity"):
-        at(named, ["top", "foot"])
-    with pytest.raises(ValueError, match=r"low\[1\], high\[1\] and values\[1\]: give None in all three"):
-        Propensities([1, None], [1, 0.1], [1, 0.5])
+    assert at(CURVE, np.array([2.0, 1.0])).tolist() == [0.5, 1.0]
+    assert at(CURVE, []).size == 0 and np.isnan(at(CURVE, [float("nan")]))
+    assert at(Propensities([0.3, 1.0], names=("side", "top")), ["top", "side"]).tolist() == [1.0, 0.3]
+    np.testing.assert_array_equal(CURVE.of(queries([0, 2, 1])), [np.nan, 0.5, 1.0])
+    np.testing.assert_array_equal(NAMED.of(queries([1, 2, 0], ("side", "top"))), [0.8, 1.0, np.nan])
+    np.testing.assert_array_equal(NAMED.of(queries([2], ("new", "top"))), [1.0])  # no document is in "new"
+
+
+GAPS, INTERVALS = Propensities([1, None, 0.25]), ([1, 0.6], [1, 0.4])
+REFUSED = [
+    *((lambda eta=eta: Propensities.power(eta, 3), "eta is") for eta in (-1, float("nan"), float("inf"), "1")),
+    *((lambda k=k: Propensities.power(1, k), "k is") for k in (0, 2.5)),
+    (lambda: Propensities([]), "values has no propensity"),
+    (lambda: Propensities([1, 0, 0.5]), r"values\[1\] is 0: the propensity of position 2 must be above 0"),
+    (lambda: Propensities([1, float("nan")]), r"values\[1\] is nan"),
+    (lambda: Propensities("0.5"), "values must be numbers"),
+    (lambda: Propensities([[1.0]]), "values must be numbers"),
+    (lambda: Propensities([1, 0.5], low=[1, 0.4]), "give both ends"),
+    (lambda: Propensities([1, 0.5], *INTERVALS), r"low\[1\] is 0.6 and high\[1\] 0.4"),
+    (lambda: Propensities([1, None], [1, 0.1], [1, 0.5]), r"low\[1\], high\[1\] and values\[1\]: give None"),
+    (lambda: Propensities([1, 0.5], names=["a", "a"]), "names has 1 different names, but there are 2 values"),
+    *((lambda names=names: Propensities([1, 0.5], names=names), "names must be a sequence of strings")
+      for names in ([1, 2], 5, "ab", {"a", "b"})),  # a set has no order
+    (lambda: at(GAPS, [1, 2]), r"position 2 has no propensity on the curve: fill it by extended\(\)"),
+    (lambda: at(Propensities([1, None], names=["top", "foot"]), ["top", "foot"]), "position 'foot' has no propensity"),
+    (lambda: at(CURVE, [1, 4, 7]), "position 7 is past the curve, whose last position is 3"),
+    *((lambda n=n: at(CURVE, [1, n]), rf"position\[1\] is {n}: give the rank .* whole number from 1")
+      for n in (0, -1, 1.5)),
+    (lambda: at(CURVE, ["top"]), r"positions are categories \('top'\), but the curve has no names"),
+    (lambda: at(NAMED, ["top", "new"]), "position 'new' is not on the curve, whose names are 'foot', 'side', 'top'"),
+    (lambda: CURVE.of(Queries([0], sizes=[1])), "no positions here: give the rank"),
+    (lambda: CURVE.of(queries([1, 4])), "position 4 is past the curve"),
+    (lambda: NAMED.of(queries([1], ("new", "top"))), "position 'new' is not on the curve"),
+    (lambda: CURVE.of(queries([1, 2], ("side", "top"))), ".*the curve has no names"),
+    (lambda: NAMED.of(queries([1, 2])), ".*those of the data are ranks"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_each_fault_is_a_sentence(call, words):
+    with pytest.raises((TypeError, ValueError), match=f"^{words}") as raised:
+        call()
+    assert "\n" not in str(raised.value)
 
 
 def test_a_power_curve_is_fitted_to_what_is_known():
@@ -102,70 +119,6 @@ def test_positions_of_a_power_curve_count_by_their_intervals():
     assert wide.values[-1] == pytest.approx(40**-0.8, rel=0.01)
     assert wide.low is None and wide.values[:20] == pytest.approx(value)
     assert Propensities(value).extended(40).values[-1] > 1.3 * 40**-0.8
-
-
-def test_wrong_intervals_and_names():
-    with pytest.raises(ValueError, match="give both ends"):
-        Propensities([1, 0.5], low=[1, 0.4])
-    with pytest.raises(ValueError, match=r"low\[1\] is 0.6 and high\[1\] 0.4"):
-        Propensities([1, 0.5], [1, 0.6], [1, 0.4])
-    with pytest.raises(ValueError, match="names has 1 different names, but there are 2 values"):
-        Propensities([1, 0.5], names=["a", "a"])
-    # A set has no order.
-    for names in ([1, 2], 5, "ab", {"a", "b"}):
-        with pytest.raises(TypeError, match="names must be a sequence of strings"):
-            Propensities([1, 0.5], names=names)
-
-
-def test_a_position_without_propensity_is_an_error():
-    assert at(CURVE, np.array([2.0, 1.0])).tolist() == [0.5, 1.0]
-    assert at(CURVE, []).size == 0
-    with pytest.raises(ValueError, match="position 7 is past the curve, whose last position is 3"):
-        at(CURVE, [1, 4, 7])
-    for wrong in (0, -1, 1.5):
-        with pytest.raises(
-            ValueError, match=rf"position\[1\] is {wrong}: give the rank .* whole number from 1"
-        ):
-            at(CURVE, [1, wrong])
-    assert np.isnan(at(CURVE, [float("nan")]))
-    with pytest.raises(ValueError, match="the curve has no names"):
-        at(CURVE, ["top"])
-
-
-def test_named_positions():
-    curve = Propensities([0.3, 1.0], names=("side", "top"))
-    assert at(curve, ["top", "side"]).tolist() == [1.0, 0.3]
-    with pytest.raises(
-        ValueError, match="position 'foot' is not on the curve, whose names are 'side', 'top': give"
-    ):
-        at(curve, ["top", "foot"])
-
-
-def queries(codes, names=None):
-    return Queries(
-        [0] * len(codes), sizes=[len(codes)], position=Positions(np.array(codes, dtype=np.int32), names)
-    )
-
-
-def test_of_queries_is_nan_where_a_document_was_not_shown():
-    np.testing.assert_array_equal(CURVE.of(queries([0, 2, 1])), [np.nan, 0.5, 1.0])
-    with pytest.raises(ValueError, match="no positions here: give the rank"):
-        CURVE.of(Queries([0], sizes=[1]))
-    with pytest.raises(ValueError, match="past the curve"):
-        CURVE.of(queries([1, 4]))
-
-
-def test_of_queries_matches_categories_by_name():
-    """The codes of a part of the data may differ from those of the curve: names decide."""
-    curve = Propensities([0.3, 0.8, 1.0], names=("foot", "side", "top"))
-    np.testing.assert_array_equal(curve.of(queries([1, 2, 0], ("side", "top"))), [0.8, 1.0, np.nan])
-    np.testing.assert_array_equal(curve.of(queries([2], ("new", "top"))), [1.0])  # no document is in "new"
-    with pytest.raises(ValueError, match="position 'new' is not on the curve"):
-        curve.of(queries([1], ("new", "top")))
-    with pytest.raises(ValueError, match="the curve has no names"):
-        CURVE.of(queries([1, 2], ("side", "top")))
-    with pytest.raises(ValueError, match="those of the data are ranks"):
-        curve.of(queries([1, 2]))
 
 
 def test_saved_and_loaded(tmp_path):

@@ -143,14 +143,6 @@ def test_dates_are_no_labels(dates):
             Queries(sizes=[5], **arguments)
 
 
-def test_reordering_takes_each_row_once():
-    q = Queries([1, 2, 3], sizes=[3])
-    for rows in ([0, 1, 1], [0, 1], [0, 1, 3], [0, 1, -1], [[0, 1, 2]]):
-        with pytest.raises(ValueError, match="rows must hold each of 0 to 2 once"):
-            q.reordered(np.array(rows))
-    assert q.reordered(np.array([2, 0, 1])).relevance.tolist() == [3, 1, 2]
-
-
 def test_labels_below_0_are_no_gains():
     q = Queries([0.5, -1.0, np.nan], sizes=[3], clicks=[0, 0, -0.25], fresh=[0, 1, 2])
     message = (
@@ -173,6 +165,14 @@ def test_what_is_kept_beside_queries_is_bounded():
     assert len(q._memo) <= REMEMBERED
     again = [MRR(k, threshold=1 + k / 1000)(np.arange(5.0), q) for k in range(1, 500)]
     assert again == measured
+
+
+@pytest.mark.parametrize("rows", [[0, 1, 1], [0, 1], [0, 1, 3], [0, 1, -1], [[0, 1, 2]]])
+def test_reordering_takes_each_row_once(rows):
+    q = Queries([1, 2, 3], sizes=[3])
+    with pytest.raises(ValueError, match="rows must hold each of 0 to 2 once"):
+        q.reordered(np.array(rows))
+    assert q.reordered(np.array([2, 0, 1])).relevance.tolist() == [3, 1, 2]
 
 
 def test_wrong_choices():

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import file_size
 import numpy as np
+import pandas as pd
 import pytest
 from command import call
 
@@ -18,11 +19,13 @@ from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import ClickDCG, charts, compare, report
+from lambdaboost.explanation import Explanation
 
 pytest.importorskip("matplotlib")
 
 LOG = web_search_log(queries=30, documents=20, features=16, seed=2)
 Q = LOG.queries
+WHY = ["feature", "above", "below", "contribution"]
 VOID = {"meta", "link", "br", "img"}
 
 
@@ -152,9 +155,9 @@ def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):
     q = Queries([1024, 1, 0, 3, 1024, 0], sizes=[3, 3])
     scores = {"one": [1, 3, 2, 3, 1, 2], "two": [3, 1, 2, 1, 3, 2]}
     text, _ = checked(report(tmp_path / "page", scores, q, NDCG(3, gain="linear")))
-    assert "NDCG(k=3, gain='linear') of each query, two less one" in html.unescape(text)
+    assert "NDCG@3 gain_linear of each query, two less one" in html.unescape(text)
     text, _ = checked(report(tmp_path / "page", scores, q, Spearman()))
-    assert "NDCG" not in text and "Spearman() of each query" in text
+    assert "NDCG" not in text and "Spearman of each query" in text
 
 
 def test_queries_without_a_label_count_as_the_measure_says(tmp_path):
@@ -176,11 +179,11 @@ def test_long_measures_have_short_names_and_the_whole_ones_among_the_facts(tmp_p
     head = text[text.index("<thead>") : text.index("</thead>")]
     assert re.findall("<th>(.*?)</th>", head) == [
         "System",
-        "NDCG(k=3)",
-        "ClickDCG(k=10, …)",
-        "ClickDCG(k=10, …) 2",
+        "NDCG@3",
+        "ClickDCG@10 clicks prope…",
+        "ClickDCG@10 clicks prope… 2",
     ]
-    assert "ClickDCG(k=10, …) 2" in page.texts and repr(measures[1]) in page.texts
+    assert "ClickDCG@10 clicks prope… 2" in page.texts and repr(measures[1]) in page.texts
 
 
 def test_ties_of_sorted_rows_are_on_the_page(tmp_path):
@@ -267,6 +270,7 @@ def test_hostile_text_in_every_field(tmp_path, kind):
     scores = {f"_a{evil}": [1, 2, 3, 4], f"b{evil}": [2, 1, 4, 3]}
     given = {
         "measures": (NDCG(), CNDCG(source=f"clicks{evil}")),
+        "explanations": {evil: Explanation(pd.DataFrame([[evil, evil, evil, 1.0]], columns=WHY), 0, 1)},
         "histories": {evil: {evil: {f"m{evil}": [0.5, 0.6]}}},
         "run": {evil: {evil: evil, "more": {evil: [evil]}}, f"loose {evil}": evil},
         "title": evil,
@@ -368,4 +372,4 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
     assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)
     (tmp_path / "short").write_text("1\n")
     assert "has 1 scores" in refused("--scores", tmp_path / "short", *end)
-    assert "No such file" in refused("--model", tmp_path / "none", *end)
+    assert "does not exist" in refused("--model", tmp_path / "none", *end)

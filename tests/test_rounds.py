@@ -6,7 +6,7 @@ import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 
-from lambdaboost import NDCG, Blend, LambdaRank, RankNet, SigmoidLocal, attach, graded
+from lambdaboost import NDCG, Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
@@ -71,13 +71,27 @@ def expected(times, first=0):
 
 
 @ENGINES
-def test_wrappers_may_ask_any_number_of_times(engine):
+def test_wrappers_may_ask_any_number_of_times(engine, tmp_path):
+    """Also where a training goes on from a booster or from its file."""
     seen, objective = scheduled()
     booster = stock_train(engine, Wrapped(objective, TIMES), len(TIMES))
     assert seen == expected(TIMES)
-    seen.clear()
-    stock_train(engine, Wrapped(objective, TIMES), len(TIMES), model=booster)
-    assert seen == expected(TIMES, first=len(TIMES))
+    booster.save_model(str(tmp_path / "half.json"))
+    for model in (booster, str(tmp_path / "half.json")):
+        seen.clear()
+        stock_train(engine, Wrapped(objective, TIMES), len(TIMES), model=model)
+        assert seen == expected(TIMES, first=len(TIMES))
+
+
+@ENGINES
+@pytest.mark.parametrize("schedule", [Linear(0.0, 0.1), Exponential(0.1, 5.0)], ids=repr)
+def test_a_training_in_two_halves_is_the_whole(engine, schedule):
+    """Which it is not where the schedule starts from 0 again."""
+    objective = Blend(RankNet(), LambdaRank(), schedule)
+    rows = X if engine == "lightgbm" else matrix()
+    whole, half = (stock_train(engine, objective, rounds) for rounds in (10, 5))
+    both = stock_train(engine, objective, 5, model=half)
+    np.testing.assert_allclose(both.predict(rows), whole.predict(rows), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:Stopped training")
@@ -171,14 +185,3 @@ def test_a_second_objective_of_a_booster_is_checked_too(engine):
     with pytest.raises(ValueError, match=r"changes sign.*GradientStep\(SigmoidLocal\(\)\)"):
         update(SigmoidLocal())
     update(LambdaRank())
-
-
-@ENGINES
-def test_warnings_come_once_a_training(engine):
-    data = attach(dataset() if engine == "lightgbm" else matrix(), clicks=np.arange(len(X)) % 2)
-    with pytest.warns(UserWarning, match="zeros='missing' leaves out") as seen:
-        if engine == "lightgbm":
-            lgb.train({**PARAMS, "min_sum_hessian_in_leaf": 0, "objective": graded(zeros="missing")}, data, 5)
-        else:
-            xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=graded(zeros="missing"))
-    assert len(seen) == 1

@@ -69,6 +69,7 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
     np.testing.assert_array_equal(scores(engine, stock), scores(engine, booster))
 
     back = load(str(tmp_path / name))
+    assert repr(back) == f"SavedModel({back.name}: {back.engine.TITLE}, {OBJECTIVE!r}; 5 rounds, 16 features)"
     np.testing.assert_array_equal(scores(engine, back.booster), scores(engine, booster))
     assert back.objective == OBJECTIVE
     assert back.about["params"] == params
@@ -311,17 +312,28 @@ def test_numbers_that_json_lacks_and_long_curves_are_saved(tmp_path, engine):
     np.testing.assert_array_equal(back.predict(frame), ranker.predict(frame))
 
 
-def test_a_lightgbm_file_that_was_cut_short_is_refused(tmp_path):
-    """LightGBM would end the process."""
-    path = tmp_path / "m"
-    trained("lightgbm", rounds=2).save_model(path)
+@pytest.mark.parametrize(
+    ("engine", "name", "last"),
+    [("lightgbm", "m.txt", b"end of trees"), ("xgboost", "m.ubj", b""), ("xgboost", "m.json", b"")],
+)
+def test_a_file_that_was_cut_short_is_refused(tmp_path, engine, name, last):
+    """LightGBM would end the process, and XGBoost fill the memory, also where UBJSON is cut after a brace."""
+    path = tmp_path / name
+    trained(engine, rounds=2).save_model(path)
     content = path.read_bytes()
-    for n in range(0, content.index(b"end of trees"), 97):
+    end = content.index(last) or len(content)
+    braces = [n for n in range(1, end) if content[n - 1 : n] == b"}"]
+    assert len(braces) > 9 or engine == "lightgbm"
+    for n in sorted({*range(0, end, 97), *braces}):
         path.write_bytes(content[:n])
-        with pytest.raises(ValueError, match=r"m is not a model|the model is cut short"):
+        with pytest.raises(ValueError, match=r"is not a model|the model is cut short"):
             load_plain(path, Columns())
+    ranker, given = XGBLambdaRanker(n_estimators=1), {"xgb_model": path}
+    if engine == "lightgbm":
+        ranker, given = LambdaRanker(n_estimators=1), {"init_model": path}
+    path.write_bytes(content[: end // 2])
     with pytest.raises(ValueError, match="cut short"):
-        LambdaRanker(n_estimators=1).fit(X, Q.relevance, group=Q.sizes, init_model=path)
+        ranker.fit(X, Q.relevance, group=Q.sizes, **given)
 
 
 def test_a_full_disk_leaves_the_last_good_model(tmp_path):

@@ -34,17 +34,6 @@ def test_every_figure_is_right_to_a_millionth_of_the_largest(rule, spread, decim
             np.testing.assert_allclose(got, e, rtol=0, atol=1e-6 * largest + 1e-20)
 
 
-@pytest.mark.parametrize("objective", BY_PAIRS, ids=repr)
-def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
-    scores, q = drawn.make(2, SIZES * 20, 8.0)
-    together = objective.gradient(scores, q)
-    order = np.random.default_rng(3).permutation(q.n_queries)
-    rows = q.rows_of(order)
-    shuffled = objective.gradient(scores[rows], q.take(order))
-    for t, s in zip(together, shuffled, strict=True):
-        np.testing.assert_array_equal(t[rows], s)
-
-
 def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     scores, q = drawn.make(8, SIZES * 20, 1.0)
     before = LambdaRank().gradient(scores, q)
@@ -65,3 +54,16 @@ def test_figures_of_lists_as_wide_as_a_float32_holds(n):
     rho = 1 / (1 + np.exp(side * np.subtract.outer(scores, scores)))
     np.testing.assert_allclose(-grad, (side * rho).sum(axis=1), rtol=1e-6, atol=1e-5)
     np.testing.assert_allclose(hess, (side**2 * rho * (1 - rho)).sum(axis=1), rtol=1e-6, atol=1e-30)
+
+
+@pytest.mark.slow
+def test_millions_of_short_lists():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 4, 5_000_000)
+    scores = rng.normal(size=sizes.sum())
+    q = Queries(rng.integers(0, 3, scores.size).astype(np.float32), sizes=sizes)
+    ends = np.r_[0:500, q.n_queries - 500 : q.n_queries]
+    some, rows = q.take(ends), q.rows_of(ends)
+    together, alone = LambdaRank().gradient(scores, q), LambdaRank().gradient(scores[rows], some)
+    np.testing.assert_array_equal([each[rows] for each in together], alone)
+    np.testing.assert_array_equal(NDCG(2).per_query(scores, q)[ends], NDCG(2).per_query(scores[rows], some))

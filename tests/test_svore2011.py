@@ -1,6 +1,5 @@
 """The 2011 paper: its figures against slow references, MART's trees worked by hand, the protocol on tiny data."""
 
-import json
 from dataclasses import replace
 
 import drawn
@@ -8,14 +7,13 @@ import lightgbm as lgb
 import naive
 import numpy as np
 import pytest
-import xgboost as xgb
 from hypothesis import given, settings
 
 pytest.importorskip("matplotlib")
 
 from experiments.common.data import synthetic
 from experiments.svore2011.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
-from experiments.svore2011.mart import train_lightgbm, train_xgboost
+from experiments.svore2011.mart import train_mart
 from experiments.svore2011.protocol import run_protocol
 from experiments.svore2011.recorder import Recorder, agreement_column
 from experiments.svore2011.report import write_report
@@ -178,27 +176,15 @@ def test_cost_derivatives(objective, force):
 # The recorder and the plots
 
 
-def by_lightgbm():
+def test_every_round_is_recorded_and_drawn():
     params = {"objective": OBJECTIVE, "num_leaves": 6, "verbose": -1, "num_threads": 1}
-    booster = lgb.train(params, lgb.Dataset(X, Q.relevance, group=Q.sizes, params={"verbose": -1}), 6)
-    return booster, lambda rows, m: booster.predict(rows, num_iteration=m)
-
-
-def by_xgboost():
-    params = {"max_depth": 3, "nthread": 1, "disable_default_eval_metric": 1}
-    booster = xgb.train(params, xgb.DMatrix(X, Q.relevance, group=Q.sizes), 6, obj=OBJECTIVE)
-    return booster, lambda rows, m: booster.predict(xgb.DMatrix(rows), iteration_range=(0, m))
-
-
-@pytest.mark.parametrize("train", [by_lightgbm, by_xgboost])
-def test_every_round_is_recorded_and_drawn(train):
-    booster, predict = train()
+    booster = lgb.train(params, data(Q), 6)
     r = Recorder(X, Q, OBJECTIVE, compare=[PAIR], sample=15, seed=1).replay(booster)
     q, frame = r.queries, r.frame()
     assert q.n_queries == 15 and frame.index.tolist() == list(range(6)) and frame.index.name == "round"
     for m, row in frame.iterrows():
-        before = predict(r.features, m) if m else np.zeros(q.n_documents)
-        after = predict(r.features, m + 1)
+        before = booster.predict(r.features, num_iteration=m) if m else np.zeros(q.n_documents)
+        after = booster.predict(r.features, num_iteration=m + 1)
         assert row[agreement_column(*PAIR)] == pytest.approx(lambda_agreement(*PAIR, before, q, m), abs=0.02)
         shares = lambda_share_by_grade(OBJECTIVE, before, q, iteration=m)
         np.testing.assert_allclose([row[f"share_{v}"] for v in range(5)], shares, atol=0.01)
@@ -221,81 +207,40 @@ def test_every_round_is_recorded_and_drawn(train):
 
 # MART
 
-TREES = {
-    "lightgbm": {"num_leaves": 7, "min_data_in_leaf": 5, "verbose": -1, "num_threads": 1},
-    "xgboost": {"max_depth": 3, "nthread": 1, "min_child_weight": 5},
-}
+TREES = {"num_leaves": 7, "min_data_in_leaf": 5, "verbose": -1, "num_threads": 1}
 
 
-def queries(weight=None):
-    return Queries(Q.relevance, Q.sizes, weight=weight, clicks=Q.labels["clicks"])
-
-
-def train_mart(engine, q, objective, rounds=6, rate=0.3, l2=0.01):
-    if engine == "lightgbm":
-        return train_lightgbm(TREES[engine], data(engine, q), X, q, objective, rounds, rate, l2)
-    return train_xgboost(TREES[engine], data(engine, q), q, objective, rounds, rate, l2)
-
-
-def data(engine, q):
-    if engine == "xgboost":
-        weight = None if q.weight is None else q.weight[q.offsets[:-1]]
-        return xgb.DMatrix(X, q.relevance, group=q.sizes, weight=weight, nthread=1)
+def data(q):
     return lgb.Dataset(X, q.relevance, group=q.sizes, weight=q.weight, params={"verbose": -1})
 
 
-def leaves_of(booster, rounds):
-    """(leaf of each row, score of each row after the tree), tree by tree."""
-    if isinstance(booster, lgb.Booster):
-        leaves = booster.predict(X, pred_leaf=True)
-        scores = [booster.predict(X, num_iteration=m + 1) for m in range(rounds)]
-    else:
-        matrix = xgb.DMatrix(X, nthread=1)
-        leaves = booster.predict(matrix, pred_leaf=True)
-        scores = [booster.predict(matrix, iteration_range=(0, m + 1)) for m in range(rounds)]
-    return zip(leaves.reshape(len(X), -1).T.astype(int), scores, strict=True)
+def structure(booster):
+    """The splits of the first tree."""
+    text = booster.model_to_string(num_iteration=1)
+    kept = ("split_feature=", "threshold=", "left_child=", "right_child=", "leaf_count=")
+    return [line for line in text.splitlines() if line.startswith(kept)]
 
 
-def structure(engine, booster, tree):
-    """The splits of a tree."""
-    if engine == "lightgbm":
-        text = booster.model_to_string(num_iteration=1, start_iteration=tree)
-        kept = ("split_feature=", "threshold=", "left_child=", "right_child=", "leaf_count=")
-        return [line for line in text.splitlines() if line.startswith(kept)]
-    grown = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][tree]
-    inner = np.array(grown["left_children"]) != -1
-    names = ("left_children", "right_children", "split_indices", "default_left")
-    return [grown[name] for name in names] + [np.array(grown["split_conditions"])[inner].tolist()]
-
-
-BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-
-
-@BOTH
 @pytest.mark.parametrize("objective", [graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)])
 @pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2.0, 40)], ids=["even", "weighted"])
-def test_every_leaf_is_newtons_at_the_scores_of_its_round(engine, objective, weight):
-    q = queries(weight)
+def test_every_leaf_is_newtons_at_the_scores_of_its_round(objective, weight):
+    q = Queries(Q.relevance, Q.sizes, weight=weight, clicks=Q.labels["clicks"])
+    booster = train_mart(TREES, data(q), X, q, objective, 6, 0.3, 0.01)
     before = np.zeros(len(X))
-    for m, (leaf, after) in enumerate(leaves_of(train_mart(engine, q, objective), 6)):
+    for m, leaf in enumerate(booster.predict(X, pred_leaf=True).T):
+        after = booster.predict(X, num_iteration=m + 1)
         grad, hess = objective.gradient(before, q, m)
         expected = -0.3 * np.bincount(leaf, grad) / (np.maximum(np.bincount(leaf, hess), 1e-300) + 0.01)
         np.testing.assert_allclose(after - before, expected[leaf], rtol=1e-4, atol=1e-5)
         before = after
 
 
-@BOTH
-def test_splits_are_least_squares(engine):
+def test_splits_are_least_squares():
     """The first tree has the splits of a stock training whose hessian is 1."""
-    q, step = queries(), GradientStep(LambdaRank(), normalize="none")
-    params = TREES[engine] | {"learning_rate": 0.2}  # which is no matter of a first tree's splits
-    if engine == "lightgbm":
-        plain = lgb.train(params | {"objective": step, "lambda_l2": 0.01}, data(engine, q), 1)
-    else:
-        own = {"lambda": 0.01, "base_score": 0.0, "disable_default_eval_metric": True}
-        plain = xgb.train(params | own, data(engine, q), 1, obj=step)
-    ours, other = (train_mart(engine, q, objective, 1) for objective in (LambdaRank(), RankNet()))
-    assert structure(engine, ours, 0) == structure(engine, plain, 0) != structure(engine, other, 0)
+    step = GradientStep(LambdaRank(), normalize="none")
+    plain = lgb.train(TREES | {"objective": step, "lambda_l2": 0.01}, data(Q), 1)
+    ours, other = (train_mart(TREES, data(Q), X, Q, one, 1, 0.3, 0.01) for one in (LambdaRank(), RankNet()))
+    assert structure(ours) == structure(plain) != structure(other)
 
 
 # The protocol
@@ -303,7 +248,7 @@ def test_splits_are_least_squares(engine):
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
 
 
-SETTING = Setting("lightgbm", 8, 3, 4, 0)
+SETTING = Setting(8, 3, 4, 0)
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,10 @@
 """|ΔZ| of every measure that weights pairs: some documents against rankings that are swapped and measured."""
 
-from itertools import pairwise
-
 import naive
 import numpy as np
 import pytest
+from drawn import SHARES
 from naive_measures import instance
-from odd import SHARES
 
 from lambdaboost import (
     ERR,
@@ -134,18 +132,6 @@ def test_every_measure_that_weights_pairs_is_in_the_docstring():
     for measure in SWAPS:  # other objectives refer to LambdaRank
         assert measure.__name__ in LambdaRank.__doc__
     assert set(SWAPS) < set(MEASURES.values())
-
-
-@pytest.mark.parametrize("objective", [LambdaRank(NDCG(k=60)), LambdaRank(MRR())], ids=repr)
-def test_a_list_has_the_same_bits_beside_lists_that_meet_the_cutoff_and_alone(objective):
-    rng = np.random.default_rng(5)
-    q = Queries(rng.integers(0, 3, 415), sizes=[45, 50, 120, 200])
-    scores = rng.normal(size=q.n_documents)
-    together = objective.gradient(scores, q)
-    for first, last in pairwise(q.offsets):
-        alone = objective.gradient(scores[first:last], Queries(q.relevance[first:last], sizes=[last - first]))
-        for t, a in zip(together, alone, strict=True):
-            np.testing.assert_array_equal(t[first:last], a)
 
 
 def test_the_swap_of_a_subclass_goes_first():

@@ -1,67 +1,78 @@
-"""Tables of every kind are read in one way: ids and positions as they are, wrong values by the row of the file."""
+"""Tables and files of every kind are read in one way: endings, ids, missing values, positions, weights, categories."""
 
-import datetime
 import gzip
+import warnings
+from codecs import BOM_UTF8
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import xgboost as xgb
+from command import call, done
 
-from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, Columns, Queries
+from lambdaboost import NDCG, Queries, load, save
+from lambdaboost.datasets import (
+    Collection,
+    Columns,
+    Encoder,
+    open_table,
+    read_letor,
+    web_search_log,
+    write_letor,
+)
 from lambdaboost.datasets.arrays import as_floats, positions_of, query_ids
+from lambdaboost.lightgbm import LambdaRanker
 
+FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5], "site": [3, 4, 3]})
+COLUMNS = Columns("q", "y")
+LOG = web_search_log(queries=60, documents=20, features=16, seed=1)
+TRAIN, TEST = LOG.take(range(40)), LOG.take(range(40, 60))
 KINDS = {"pandas": pd.DataFrame, "polars": lambda c: pl.DataFrame(c, strict=False), "pyarrow": pa.table}
-EVERY = pytest.mark.parametrize("kind", KINDS)
-COLUMNS = {
-    "q": ["b", "b", "a", "a"],
-    "grade": [1, None, 0, 2],
-    "x": [0.5, 1.5, None, 2.5],
-    "home": [True, False, True, True],
-    "clicks": [3, 1, 0, 0],
-    "place": ["top", None, "side", "top"],
-}
 
 
-def table(path, text):
+def written(path, text):
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     return path
 
 
-def message(capsys, *args):
-    capsys.readouterr()
-    code = run([str(arg) for arg in args])
-    out, err = capsys.readouterr()
-    assert code in (1, 2) and out == "" and err.count("\n") == 1, err
-    return err
+WRITE = dict.fromkeys(
+    ["t.csv", "t.csv.zip", "t.csv.bz2", "t.csv.xz"], lambda path: FRAME.to_csv(path, index=False)
+)
+WRITE |= dict.fromkeys(["t.tsv", "t.TSV", "t.tsv.gz"], lambda path: FRAME.to_csv(path, index=False, sep="\t"))
+WRITE |= {
+    "mark.csv": lambda path: path.write_bytes(BOM_UTF8 + FRAME.to_csv(index=False).encode()),
+    "t.parquet": FRAME.to_parquet,
+    "indexed.parquet": lambda path: FRAME.set_index("q").to_parquet(path),
+}
 
 
-@EVERY
+@pytest.mark.parametrize("name", WRITE)
+def test_the_ending_says_how_a_table_is_read(tmp_path, name):
+    WRITE[name](tmp_path / name)
+    found, wanted = COLUMNS.read(tmp_path / name), COLUMNS.read(FRAME)
+    np.testing.assert_array_equal(found.features, wanted.features)
+    assert found.queries.ids.tolist() == wanted.queries.ids.tolist()
+    assert found.queries.relevance.tolist() == wanted.queries.relevance.tolist()
+    assert found.feature_names == wanted.feature_names
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_collection_is_the_same_from_every_table(kind):
+    frame = {"q": ["b", "b", "a", "a"], "grade": [1, None, 0, 2], "x": [0.5, 1.5, None, 2.5]}
+    frame |= {
+        "home": [True, False, True, True],
+        "clicks": [3, 1, 0, 0],
+        "place": ["top", None, "side", "top"],
+    }
     given = {"query": "q", "label": "grade", "sources": ["clicks"], "position": "place"}
-    X, q = Columns(**given).read(KINDS[kind](COLUMNS))
+    X, q = Columns(**given).read(KINDS[kind](frame))
     np.testing.assert_array_equal(X, [[0.5, 1], [1.5, 0], [np.nan, 1], [2.5, 1]])
     np.testing.assert_array_equal(q.relevance, np.float32([1, np.nan, 0, 2]))
     assert q.ids.tolist() == ["b", "a"] and q.labels["clicks"].tolist() == [3, 1, 0, 0]
     assert q.position.tolist() == [2, 0, 1, 2] and q.position_names == ("side", "top")
-
-
-@EVERY
-@pytest.mark.parametrize("column", ["q", "grade", "x"])
-def test_a_column_of_lists_is_named(kind, column):
-    frame = KINDS[kind](COLUMNS | {column: [[1], [1], [2], [2]]})
-    with pytest.raises(TypeError, match=f"^column '{column}' .*(lists|not numeric)") as told:
-        Columns(query="q", label="grade", features=["x"]).read(frame)
-    assert "\n" not in str(told.value)
-
-
-@EVERY
-def test_dates_are_no_numbers(kind):
-    frame = KINDS[kind](COLUMNS | {"x": [datetime.datetime(2026, 1, 1)] * 4})
-    with pytest.raises(TypeError, match=r"^column 'x' of df is Datetime.*, not numeric"):
-        Columns(query="q", label="grade", features=["x"]).read(frame)
 
 
 def test_ids_are_keys():
@@ -73,6 +84,13 @@ def test_ids_are_keys():
     assert Columns(query="q", label="y").read(frame).queries.ids.tolist() == [1, "1", 2]
     with pytest.raises(TypeError, match=r"^ids is a list in row 1: give text or a number$"):
         query_ids("ids", np.array(["a", [1]], dtype=object))
+    largest = {np.float64: 2**53, np.float32: 2**24}
+    for kind, least in largest.items():
+        assert query_ids("ids", np.array([least - 1, 0.5], kind)).tolist() == [least - 1, 0.5]
+        with pytest.raises(
+            ValueError, match=rf"^ids is {least} in row 1, where float.* merges neighbouring numbers"
+        ):
+            query_ids("ids", np.array([1, least + 1], kind))
 
 
 def test_copies_of_a_query_stay_copies():
@@ -81,7 +99,6 @@ def test_copies_of_a_query_stay_copies():
     )
     drawn = Collection(np.eye(4), q).take([0, 0, 1])
     for derived in (
-        drawn.without_positions(),
         Collection.concat([drawn], keep_ids=False),
         drawn.without_features([1]),
         drawn.shuffled(3),
@@ -99,7 +116,7 @@ ODD = ["01", "1", "007", "7", "08", "8", "1.0", "null", "None", "NA", "nan", "1e
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
 def test_ids_in_csv_are_text(tmp_path, name):
-    path = table(tmp_path / name, "q,grade,x\n" + "".join(f"{odd},1,{i}\n" for i, odd in enumerate(ODD)))
+    path = written(tmp_path / name, "q,grade,x\n" + "".join(f"{odd},1,{i}\n" for i, odd in enumerate(ODD)))
     with pytest.warns(
         UserWarning, match="column 'q' of .* holds 'NA', 'None', 'nan', 'null', read as text like any other"
     ):
@@ -108,73 +125,22 @@ def test_ids_in_csv_are_text(tmp_path, name):
 
 
 def test_what_is_missing_in_csv(tmp_path):
-    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
+    path = written(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
     X, q = Columns(query="q", label="grade").read(path)
     np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
     assert np.isnan(q.relevance[1])
-    path = table(tmp_path / "t.csv", "q,grade,x\nnull,1,2\n,0,3\n")
-    with pytest.raises(ValueError, match=r"^column 'q' is missing in row 2 of .*t\.csv: give the query"):
-        Columns(query="q", label="grade").read(path)
-
-
-def test_what_is_no_table_is_answered_in_a_line():
-    two = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
-    for df, error, problem in (
-        ({"q": [1]}, TypeError, "pandas, polars or pyarrow"),
-        (pl.DataFrame({"q": [1]}).lazy(), TypeError, "df is a LazyFrame: collect it first"),
-        (pd.DataFrame([[1, 2]], columns=["q", "q"]), ValueError, "two columns 'q'"),
-        (two, TypeError, r"has names of two levels, such as \('a', 'x'\): join them"),
-        (
-            pd.DataFrame({"y": [1]}, index=pd.Index([1], name="q")),
-            ValueError,
-            r"index; give df.reset_index\(\)",
-        ),
-    ):
-        with pytest.raises(error, match=problem):
-            Columns(query="q", label="y").read(df)
 
 
 def test_positions_in_csv_are_ranks_or_text(tmp_path):
     def positions(*fields):
         rows = "".join(f"a,1,2,{field}\n" for field in fields)
-        path = table(tmp_path / "t.csv", f"q,grade,x,place\n{rows}")
+        path = written(tmp_path / "t.csv", f"q,grade,x,place\n{rows}")
         return Columns(query="q", label="grade", position="place").read(path).queries
 
     assert positions("None", "NA", "", "None").position_names == ("NA", "None")
     assert positions("None", "NA", "", "None").position.tolist() == [2, 1, 0, 2]
     ranks = positions("1", "2.0", "", "03")
     assert ranks.position.tolist() == [1, 2, 0, 3] and ranks.position_names is None
-    with pytest.raises(
-        ValueError, match=r"column 'place' is 'NaN' in row 2 of .*t\.csv and a number in other"
-    ):
-        positions("1", "NaN", "3")
-    with pytest.raises(ValueError, match=r"^column 'place' is 0 in row 3 of .*t\.csv: give the rank"):
-        positions("1", "2", "0")
-
-
-def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
-    text = "qid,label,x,c\nb,1,10,1\na,0,20,0\nb,inf,30,0\na,2,40,-1\n"
-    path = table(tmp_path / "t.csv", text)
-    with pytest.raises(
-        ValueError, match=r"^column 'label' is inf in row 3 of .*t\.csv: labels must be finite"
-    ):
-        Columns(query="qid", label="label").read(path)
-    told = message(
-        capsys, "train", table(path, text.replace("inf", "1")), "--source", "c:rate", "--out", tmp_path / "m"
-    )
-    assert f"column 'c' is -1 in row 4 of {path}: counts of clicks must be ≥ 0" in told
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
-def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, name):
-    grades = ["1e30" if i == 8 else str(i % 3) for i in range(12)]
-    text = "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
-    if name == "t.txt":
-        text = "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
-    bad, good = table(tmp_path / name, text), table(tmp_path / f"good.{name}", text.replace("1e30", "1"))
-    for files in ([bad], [good, "--valid", bad], [good, "--test", bad]):
-        told = message(capsys, "train", *files, "--measure", "ndcg@3", "--out", tmp_path / "m")
-        assert f"row 9 of {bad}: relevance is 1e+30: " in told and not (tmp_path / "m").exists()
 
 
 def test_numbers_of_any_array():
@@ -193,3 +159,149 @@ def test_numbers_of_any_array():
         ["b", None],
     ):
         assert positions_of("p", given).codes.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.cut([1.0, 2.0, 3.0], [0, 1.5, 2.5, 4]),
+        pd.Categorical(pd.to_datetime(["2026-01-01", "2026-02-01", "2026-01-01"])),
+        pd.Categorical(pd.period_range("2026-01", periods=3, freq="M")),
+        pd.Categorical([True, False, True]),
+        pd.Categorical([("a", 1), ("b", 2), ("a", 1)]),
+    ],
+    ids=["cut", "dates", "periods", "truth", "tuples"],
+)
+def test_a_category_is_its_text(tmp_path, values):
+    """In the engine, in a saved model, and in a table of another library."""
+    frame = pd.concat([FRAME.assign(c=values)] * 20).assign(q=np.repeat(np.arange(20), 3))
+    ranker = LambdaRanker(query="q", n_estimators=3, verbose=-1, n_jobs=1, min_data_per_group=1)
+    ranker.fit(frame.drop(columns="y"), frame.y)
+    scores = ranker.predict(frame)
+    save(ranker, tmp_path / "model.txt")
+    texts = frame.assign(c=[str(value) for value in frame.c])
+    for rows in (frame, texts):
+        np.testing.assert_array_equal(load(tmp_path / "model.txt").predict(rows), scores)
+
+
+def test_words_for_missing_values_in_columns_of_text_are_reported(tmp_path):
+    (tmp_path / "t.csv").write_text("q,y,x,c\nNULL,0,1,NA\nNA,1,2,de\n")
+    with pytest.warns(UserWarning) as told:
+        Columns("q", "y", categorical=["c"]).read(tmp_path / "t.csv")
+    messages = sorted(str(one.message) for one in told)
+    assert "column 'c' of " in messages[0] and " holds 'NA', read as text" in messages[0]
+    assert "column 'q' of " in messages[1] and " holds 'NA', 'NULL', read as text" in messages[1]
+
+
+def test_a_frame_of_one_column_is_a_column():
+    X, qid, y = FRAME[["x"]].to_numpy(), FRAME[["site"]], FRAME[["y"]]
+    for ids in (qid, pl.from_pandas(qid), pa.Table.from_pandas(qid), qid.to_numpy()):
+        q = Columns().read(X, y, qid=ids).queries
+        assert q.ids.tolist() == [3, 4] and q.relevance.tolist() == [1, 2, 0]
+    assert Queries([1, 0, 2], ids=FRAME[["q"]]).ids.tolist() == ["b", "a"]
+    with pytest.raises(ValueError, match=r"qid has shape \(3, 2\), expected one dimension"):
+        Columns().read(X, y, qid=FRAME[["q", "site"]])
+
+
+def test_ids_of_text_are_objects():
+    q = Queries([0, 1, 1], ids=["a", "a\0", "x" * 2_000_000])
+    assert q.n_queries == 3 and q.ids.nbytes == 24
+    data = Collection(np.eye(3), q, ["d", "d\0", "x" * 2_000_000])
+    assert data.documents.nbytes == 24 and data.take([2, 0]).queries.ids[1] == "a"
+
+
+WEIGHTS = pd.Series([1.0, 2.0], index=["a", "b"])  # as groupby gives it
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_weights_of_queries_are_matched_by_their_index(apart):
+    frame = FRAME.iloc[[0, 2, 1]] if apart else FRAME
+    q = COLUMNS.read(frame, weight=WEIGHTS).queries
+    assert q.ids.tolist() == ["b", "a"] and q.query_weight.tolist() == [2, 1]
+    if not apart:
+        assert Queries([1, 0, 2], ids=FRAME.q, weight=WEIGHTS).query_weight.tolist() == [2, 1]
+        assert COLUMNS.read(frame, weight=[2, 1]).queries.query_weight.tolist() == [2, 1]
+        return
+    with pytest.raises(ValueError, match="their ids do not ascend: their order is in doubt; give a Series"):
+        COLUMNS.read(frame, weight=[2.0, 1.0])
+    with pytest.raises(ValueError, match="its index lacks the query 'a'"):
+        COLUMNS.read(frame, weight=pd.Series([1.0, 2.0], index=["b", "c"]))
+    ascending = frame.assign(q=["a", "b", "a"])
+    assert COLUMNS.read(ascending, weight=[2, 1]).queries.query_weight.tolist() == [2, 1]
+
+
+# LETOR text: two conventions, and what does not fit.
+
+
+def without_qid(path, part):
+    """LightGBM's form of text, as in its examples."""
+    write_letor(path, part)
+    lines = (
+        " ".join(word for word in line.split() if "qid" not in word) for line in path.read_text().splitlines()
+    )
+    path.write_text("\n".join(lines) + "\n")
+    path.with_name(f"{path.name}.query").write_text("\n".join(map(str, part.queries.sizes)) + "\n")
+
+
+@pytest.mark.filterwarnings("ignore:.*Text file input has been deprecated")
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
+    """The engines' own readers count features from 0; XGBoost's takes absent ones as missing."""
+    train, test, few, model = (
+        tmp_path / name for name in ("rank.train", "rank.test", "few.test", "model.ubj")
+    )
+    keep = [0, 1, 2, 3]  # few features, so that 0 is often absent
+    parts = [Collection(np.maximum(part.features[:, keep], 0), part.queries) for part in (TRAIN, TEST)]
+    if engine == "lightgbm":
+        without_qid(train, parts[0])
+        without_qid(test, parts[1])
+        params = {"objective": "lambdarank", "verbose": -1, "num_threads": 1}
+        booster = lgb.train(params, lgb.Dataset(str(train)), 20)
+        own = booster.predict(str(test))
+    else:
+        write_letor(train, parts[0])
+        write_letor(test, parts[1])
+        try:
+            booster = xgb.train(
+                {"objective": "rank:ndcg", "nthread": 1}, xgb.DMatrix(f"{train}?format=libsvm"), 20
+            )
+        except xgb.core.XGBoostError as error:
+            pytest.skip(f"XGBoost reads no text: {error}")
+        own = booster.predict(xgb.DMatrix(f"{test}?format=libsvm"))
+    booster.save_model(model)
+    assert booster.num_feature() == 5 if engine == "lightgbm" else booster.num_features() == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        out, err = done(capsys, "predict", model, test)
+    assert "read as trained by the engine's own reader of text, which counts features from 0" in err
+    np.testing.assert_allclose(np.array(out.split(), float), own, rtol=1e-6)
+    X, q = read_letor(test)
+    assert NDCG(k=5)(own, q) > 0.5 and X.shape[1] == 4
+
+    # Where a file has fewer features, the two conventions cannot be told apart.
+    write_letor(few, Collection(parts[1].features[:, :2], parts[1].queries))
+    code, _, told = call(capsys, "predict", model, few)
+    assert (
+        code == 1
+        and "count features from 0" in told
+        and "add 4:0 to a line" in told
+        and "5:0 in the second" in told
+    )
+
+
+def test_text_whose_dense_table_would_fill_the_memory_stays_sparse(tmp_path, monkeypatch):
+    """In one model always sparse, or always dense: XGBoost takes absent values as missing, zeros as zeros."""
+    monkeypatch.setattr("lambdaboost.datasets.table.DENSE_CELLS", 100_000)
+    path, small = tmp_path / "t.txt", tmp_path / "small.txt"
+    path.write_text("".join(f"{i % 3} qid:{i // 4} {1 + i % 7}:1 3000:{i}\n" for i in range(40)))
+    small.write_text("1 qid:1 2:1 2999:0.5\n")
+    columns = Columns(label="label")
+    data = columns.read(path)
+    assert data.features.format == "csr" and data.features.shape == (40, 3000)
+    encoder = Encoder.fit(columns, open_table(path))
+    with pytest.warns(UserWarning, match="lacks the features '3000'"):
+        again = encoder.transform(open_table(small))
+    assert again.format == "csr" and again.shape == (1, 3000) and again[0, 1] == 1
+    assert Encoder.from_dict(encoder.to_dict()).sparse
+    small.write_text("1 qid:1 900000000:1\n")
+    assert read_letor(small).features.shape == (1, 900_000_000)

@@ -265,6 +265,24 @@ def test_base_score():
         assert (xgboost({"min_child_weight": 1e9}).predict(matrix()) == 0).all()
 
 
+@pytest.mark.parametrize(("booster", "warnings"), [("gbtree", 0), ("dart", 1), ("gblinear", 1)])
+def test_early_stopping_of_what_has_no_earlier_model(booster, warnings):
+    """Later rounds weigh the trees of DART again, and change the weights of a linear model."""
+    params = {"booster": booster, "rate_drop": 0.5, "learning_rate": 0.9, "verbosity": 0}
+    more = {"evals": [(matrix(), "valid")], "verbose_eval": False, "evals_result": {}}
+    if booster == "gblinear":
+        del params["rate_drop"]
+    found = []
+    said = caught(
+        lambda: found.append(xgboost(params, rounds=20, early_stopping_rounds=2, objective=RankNet(), **more))
+    )
+    assert [one.startswith(f"early stopping: with booster={booster}") for one in said] == [True] * warnings
+    (curve,), best = more["evals_result"]["valid"].values(), found[0].best_iteration
+    of_best_round = NDCG(3)(found[0].predict(matrix(), iteration_range=(0, best + 1)), Q)
+    assert (of_best_round == pytest.approx(curve[best], abs=1e-6)) is (booster == "gbtree")
+    assert caught(lambda: xgboost(params, rounds=2, objective=RankNet(), **more)) == []
+
+
 def test_approx():
     params = {**XGB, "tree_method": "approx", "base_score": 0.0}
     native = {**params, "objective": "rank:ndcg", "lambdarank_num_pair_per_sample": 32}
@@ -469,6 +487,14 @@ def test_validation_rows_in_the_order_of_the_measure(train):
         assert [
             one.startswith("row order: NDCG(k=3) is evaluated on rows that are sorted") for one in messages
         ] == [True] * said
+        if train is lightgbm:
+            fit = {
+                "eval_set": [(X[order], Q.relevance[order])],
+                "eval_group": [Q.sizes],
+                "eval_metric": NDCG(3),
+            }
+            messages = caught(lambda fit=fit: ranked(fit, metric="None"))
+            assert sum("is evaluated on rows that are sorted" in one for one in messages) == said
 
 
 @BOTH
@@ -505,7 +531,6 @@ def test_folds_of_rows():
 
 
 PAGE = (Path(__file__).parent.parent / "docs" / "traps.md").read_text(encoding="utf-8")
-ROWS = (*traps.LIGHTGBM, *traps.XGBOOST, *traps.SHARED)
 
 
 def rows_of_the_page():
@@ -519,8 +544,8 @@ def rows_of_the_page():
 
 
 def test_the_page_has_every_row_with_its_level_and_promises_no_other():
-    page, named = rows_of_the_page(), {trap.name for trap in ROWS}
-    for trap in ROWS:
+    page, named = rows_of_the_page(), {trap.name for trap in traps.TRAPS}
+    for trap in traps.TRAPS:
         assert any(row[1].startswith(trap.level) for row in page[trap.name]), trap.name
     # Refused by the gradient; warned of by a measure, and by the row of native parameters.
     elsewhere = {"NaN and infinite gradients", "num_class", "row order of validation sets"}

@@ -1,8 +1,13 @@
-"""Finite differences, SPSA and linear search (2007): slow references, expectations, engines, and the report."""
+"""Measured slopes and linear search (2007), local optima on hills known by formula, and the report."""
+
+import re
+from types import SimpleNamespace
 
 import drawn
+import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 from hypothesis import given, settings
 from naive_measures import instance
 
@@ -13,11 +18,16 @@ from experiments.yue2007.linear_search import (
     spsa,
     weight_gradient,
 )
+from experiments.yue2007.local_optimum import local_optimum_test
+from experiments.yue2007.optimum import linear, trees
 from experiments.yue2007.report import Effort
 from experiments.yue2007.slopes import SPSA, FiniteDifference
-from lambdaboost import ERR, MAP, MRR, NDCG, Precision, RankNet, Recall
+from experiments.yue2007.sweep import weight_sweep
+from experiments.yue2007.weights import weights_of
+from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, Queries, RankNet, Recall
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import MEASURES as KNOWN
+from lambdaboost.evaluation import Measure
 
 # In the scores
 
@@ -130,6 +140,69 @@ def test_spsa_in_the_weights_is_the_slope_in_expectation():
     np.testing.assert_allclose(ratio, 0.5, atol=0.1)
 
 
+# Where training ends
+
+
+class Nearness(Measure, registered=False):
+    """Minus the squared distance of the scores from the grades: a hill with its top where they are equal."""
+
+    empty: float = 0.0
+
+    @property
+    def source(self):
+        return "relevance"
+
+    def _per_query(self, scores, q):
+        return -np.add.reduceat((scores - q.relevance) ** 2, q.offsets[:-1])
+
+
+HILL, EYE = Queries([1, 2, 3, 4], sizes=[4]), np.eye(4)
+X, Q = web_search_log(queries=60, documents=10, features=16, seed=1)
+
+
+def of(*coefficients):
+    return SimpleNamespace(coef_=np.array(coefficients))
+
+
+@pytest.mark.parametrize("train", [trees, linear])
+def test_scores_are_linear_in_the_weights(train):
+    model = train(X, Q, LambdaRank())
+    predicted = model.predict(X if train is trees else xgb.DMatrix(X))
+    weights = weights_of(model, X)
+    rest = predicted - weights.scores
+    np.testing.assert_allclose(rest, rest.mean(), atol=1e-4)
+    direction = np.random.default_rng(0).normal(size=weights.trained.size)
+    by_one = sum(d * weights.moves(one) for one, d in zip(np.eye(direction.size), direction, strict=True))
+    np.testing.assert_allclose(weights.moves(direction), by_one, atol=1e-3)
+
+
+def test_a_leaf_shifts_as_the_library_would_set_it():
+    model = trees(X, Q, LambdaRank())
+    found = weight_sweep(model, X, Q, NDCG(5), weights=1, shifts=[0, 0.5], sizes=[60])
+    tree, leaf = map(int, re.findall(r"\d+", found.weights[0]))
+    changed = lgb.Booster(model_str=model.model_to_string())
+    changed.set_leaf_output(tree, leaf, 1.5 * changed.get_leaf_output(tree, leaf))
+    expected = [NDCG(5)(m.predict(X, raw_score=True), Q) for m in (model, changed)]
+    assert found.values[0, 0].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_known_hill():
+    """Its top passes; from 1 off the top a step h rises where its angle is less than arccos(h/2)."""
+    top, near = of(1.0, 2.0, 3.0, 4.0), of(1.0, 2.0, 3.0, 5.0)
+    t = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
+    sweep = weight_sweep(top, EYE, HILL, Nearness(), shifts=t, weights=3)
+    assert sweep.weights == ("feature 3", "feature 2", "feature 1")
+    np.testing.assert_allclose(sweep.values[0], -np.outer([16, 9, 4], t**2), atol=1e-12)
+    np.testing.assert_allclose(sweep.roughness, 1)
+    found, beside = (local_optimum_test(model, EYE, HILL, Nearness()) for model in (top, near))
+    assert (found.rises, found.trials) == (0, 459) and found.is_local_optimum
+    np.testing.assert_allclose(found.changes, -0.3, atol=1e-12)  # every step is a tenth of √30 long
+    assert found.p_value == pytest.approx(0.99**459)
+    assert 0.2 < beside.rises / 459 < 0.4 and not beside.is_local_optimum
+    level = local_optimum_test(of(*np.ones(16)), X, Q, NDCG(3), step=1e-12)
+    assert level.trials == 0 and level.p_value == 1 and not level.is_local_optimum
+
+
 # The report
 
 
@@ -142,7 +215,12 @@ def test_everything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "FEATURES", 16)
     monkeypatch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
     command.main(["--quick", "--queries", "20", "--documents", "8", "--out", str(out)])
-    assert sorted(path.name for path in out.iterdir()) == ["figure_1.png", "figure_2.png", "report.md"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "figure_1.png",
+        "figure_2.png",
+        "figure_3.png",
+        "report.md",
+    ]
     text = (out / "report.md").read_text(encoding="utf-8")
     for said in ("| FDSA |", "| LambdaRank | 0.", "virtually identical to the closed form: **yes**"):
         assert said in text

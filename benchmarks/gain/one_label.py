@@ -22,19 +22,18 @@ above relevant, in points (0 to 100). Differences are paired by query, after the
 seeds (and over trees and stops, where a row covers several). All sets count alike: the mean of the sets' means, with
 the standard error that follows from those within the sets. "Inverse variance" weighs sets by their precision instead.
 
-With ``--draws`` the objectives are `YetiLoss` of MRR and of MAP with 1, 2, 4 and 8 draws on LightGBM, each compared in
-its own measure with `LambdaRank` of that measure and with 2 draws; clueweb09 and mslr, the largest, are left out.
+The last table compares nothing: LightGBM's `lambdarank` with its defaults, 100 rounds, is trained on one half of each
+set but the two largest and tested on the other, eight times with the rows of each query in other orders and eight times
+with other seeds and a bagging of 0.8, to see how far a mean of NDCG@10 moves by chance.
 
-With ``--noise`` nothing is compared: LightGBM's `lambdarank` with its defaults, 100 rounds, is trained on one half of
-each set and tested on the other, eight times with the rows of each query in other orders and eight times with other
-seeds and a bagging of 0.8, to see how far a mean of NDCG@10 moves by chance.
+The report goes to ``results/one_label.md``. Values of finished seeds stay in a file and are not computed again unless
+the code has changed.
 """
 
 from __future__ import annotations
 
 import argparse
 import pickle
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -45,14 +44,16 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
-import lambdaboost
 from benchmarks.gain.one_label_sets import SETS, Judged
+from benchmarks.provenance import digest, provenance
 from experiments.common.script import note, run
 from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, YetiLoss
 
 NAN = float("nan")
 FOLDS, ROUNDS, STEP, MOST_QUERIES = 3, 150, 5, 300
-DRAWS = (1, 2, 4, 8)
+SOURCES = ("objectives", "evaluation")  # of the package, on which the figures depend
+KEPT = Path("lambdaboost-bench", "one_label.pkl")
+REPORT = Path(__file__).parent / "results" / "one_label.md"
 STOPS = ("50", "100", "stopped")
 MEASURES = (NDCG(10, empty=NAN), MRR(empty=NAN), MAP(empty=NAN), ERR(10, empty=NAN), Precision(5, empty=NAN))
 NAMES = ("NDCG@10", "MRR", "MAP", "ERR@10", "P@5")
@@ -89,6 +90,7 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # engine, trees, objective, stop
+Results = dict[str, list[dict[Key, Floats]]]  # by set, of each seed
 
 
 def staged_lightgbm(params: dict[str, Any], train: Judged, seed: int, parts: list[Judged]) -> list[Floats]:
@@ -179,9 +181,7 @@ class Difference:
         )
 
 
-def mean_of(
-    results: dict[str, list[dict[Key, Floats]]], name: str, key: tuple[str, str], **only: str
-) -> Floats:
+def mean_of(results: Results, name: str, key: tuple[str, str], **only: str) -> Floats:
     """Values of every query, (n_measures, n_queries), averaged over seeds, and over trees and stops not named."""
     engine, objective = key
     trees = [only["tree"]] if "tree" in only else list(LIGHTGBM)
@@ -190,85 +190,93 @@ def mean_of(
     return np.mean(kept, axis=0)
 
 
-def report(results: dict[str, list[dict[Key, Floats]]], about: str) -> str:
-    """Tables of all differences, as Markdown."""
-    lines = ["# One label", "", about, ""]
+def difference(
+    results: Results, ours: tuple[str, str], theirs: tuple[str, str], measure: int, **only: str
+) -> Difference:
+    """Of two objectives, each named with its engine."""
+    by_set = (
+        mean_of(results, name, ours, **only) - mean_of(results, name, theirs, **only) for name in results
+    )
+    return Difference([100 * of_query[measure] for of_query in by_set])
 
-    def differences(ours: tuple[str, str], theirs: tuple[str, str], measure: int, **only: str) -> Difference:
-        return Difference(
-            [
-                100 * (mean_of(results, name, ours, **only) - mean_of(results, name, theirs, **only))[measure]
-                for name in results
-            ]
-        )
 
-    header = "| difference | mean of sets (95 % interval) | t | sets above 0 | inverse variance (t) |"
-    rule = "|---|---|---|---|---|"
-    for engine in OBJECTIVES:
-        lines += [f"## {engine}: NDCG@10, `YetiLoss()` minus", "", header, rule]
-        for name in OBJECTIVES[engine]:
-            if name != "YetiLoss()":
-                lines.append(f"| {name} | {differences((engine, 'YetiLoss()'), (engine, name), 0).text} |")
-        lines += ["", f"### {engine}, by trees and rounds: NDCG@10", ""]
-        lines += [f"| minus | {' | '.join(f'{t}, {s}' for t in LIGHTGBM for s in STOPS)} |", "|---" * 7 + "|"]
-        for name in OBJECTIVES[engine]:
-            if name != "YetiLoss()":
-                cells = [
-                    differences((engine, "YetiLoss()"), (engine, name), 0, tree=t, stop=s)
-                    for t in LIGHTGBM
-                    for s in STOPS
-                ]
-                lines.append(f"| {name} | {' | '.join(f'{cell.means.mean():+.2f}' for cell in cells)} |")
-        first = next(iter(OBJECTIVES[engine]))
-        lines += ["", f"### {engine}, other measures: minus `{first}`", "", f"| | {' | '.join(NAMES)} |"]
-        lines.append("|---" * (len(NAMES) + 1) + "|")
-        for name in OBJECTIVES[engine]:
-            cells = []
-            for x in range(len(NAMES)):
-                found = differences((engine, name), (engine, first), x)
-                error = np.sqrt((found.errors**2).sum()) / found.errors.size
-                cells.append(f"{found.means.mean():+.2f} ± {error:.2f}" if name != first else "0")
-            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+def report(results: Results, about: str) -> str:
+    """Tables of all differences, as Markdown; the comments mark what pages of the documentation show."""
+    queries = sum(mean_of(results, name, ("LightGBM", "lambdarank")).shape[1] for name in results)
+    of_sets = f"{len(results)} sets, {queries:,} queries, each tested once a seed."
+    lines = ["# Objectives on equal trees, one label", "", f"{of_sets}\n{about}", ""]
+
+    # NDCG@10 over all trees and rounds, then by these.
+    for engine, objectives in OBJECTIVES.items():
+        others = [name for name in objectives if name != "YetiLoss()"]
+        lines += [f"## NDCG@10 on {engine}: `YetiLoss()` minus", ""]
         lines += [
-            "",
-            f"### {engine}, by set: NDCG@10",
-            "",
-            f"| set | queries | {' | '.join(OBJECTIVES[engine])} |",
+            "| difference from | mean of sets (95 % interval) | t | sets above 0 | inverse variance (t) |"
         ]
-        lines.append("|---" * (len(OBJECTIVES[engine]) + 2) + "|")
+        lines += ["|---" * 5 + "|"]
+        for name in others:
+            lines.append(
+                f"| `{name}` | {difference(results, (engine, 'YetiLoss()'), (engine, name), 0).text} |"
+            )
+        lines += ["", "By trees and rounds:", ""]
+        lines += [f"| minus | {' | '.join(f'{t}, {s}' for t in LIGHTGBM for s in STOPS)} |", "|---" * 7 + "|"]
+        for name in others:
+            of_stops = (
+                difference(results, (engine, "YetiLoss()"), (engine, name), 0, tree=t, stop=s)
+                for t in LIGHTGBM
+                for s in STOPS
+            )
+            lines.append(f"| `{name}` | {' | '.join(f'{cell.means.mean():+.2f}' for cell in of_stops)} |")
+        lines.append("")
+
+    # Every measure.
+    lines += ["## Other measures", "", "<!-- measures -->"]
+    for engine, objectives in OBJECTIVES.items():
+        first = next(iter(objectives))
+        lines += [f"Minus {engine}'s `{first}`, points ± standard errors:", "", f"| | {' | '.join(NAMES)} |"]
+        lines.append("|---" * (len(NAMES) + 1) + "|")
+        for name in [name for name in objectives if name != first]:
+            found = [difference(results, (engine, name), (engine, first), x) for x in range(len(NAMES))]
+            errors = [np.sqrt((of.errors**2).sum()) / of.errors.size for of in found]
+            cells = (f"{of.means.mean():+.2f} ± {error:.2f}" for of, error in zip(found, errors, strict=True))
+            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+        lines.append("")
+    lines += ["<!-- end of measures -->", ""]
+
+    # Every set, and where another objective is ahead.
+    lines += ["## NDCG@10 by set", ""]
+    behind = []
+    for engine, objectives in OBJECTIVES.items():
+        lines += [
+            f"On {engine}:",
+            "",
+            f"| set | queries | {' | '.join(f'`{name}`' for name in objectives)} |",
+        ]
+        lines.append("|---" * (len(objectives) + 2) + "|")
         for name in results:
-            values = [
-                100 * mean_of(results, name, (engine, objective))[0] for objective in OBJECTIVES[engine]
-            ]
+            values = [100 * mean_of(results, name, (engine, objective))[0] for objective in objectives]
             counted = int((~np.isnan(values[0])).sum())
             lines.append(f"| {name} | {counted} | {' | '.join(f'{np.nanmean(v):.2f}' for v in values)} |")
         lines.append("")
-    return "\n".join(lines) + "\n"
-
-
-def report_draws(results: dict[str, list[dict[Key, Floats]]], about: str) -> str:
-    """One table for each measure: differences by the number of draws."""
-    lines = ["# Draws", "", about, ""]
-    for measure, name in ((MRR(), "MRR"), (MAP(), "MAP")):
-        x, plain = NAMES.index(name), repr(LambdaRank(measure))
-        rows = [plain, *(repr(YetiLoss(measure, draws=draws)) for draws in DRAWS)]
-        lines += [
-            f"| {name} of | minus | difference | t | sets above 0 | inverse variance (t) |",
-            "|---" * 6 + "|",
-        ]
-        for base in (plain, rows[2]):
-            for row in rows:
-                if row not in (base, plain):
-                    values = [
-                        100
-                        * (mean_of(results, s, ("LightGBM", row)) - mean_of(results, s, ("LightGBM", base)))[
-                            x
-                        ]
-                        for s in results
-                    ]
-                    lines.append(f"| `{row}` | `{base}` | {Difference(values).text} |")
-        lines.append("")
+        for objective in objectives:
+            found = difference(results, (engine, "YetiLoss()"), (engine, objective), 0)
+            for name, mean, error in zip(results, found.means, found.errors, strict=True):
+                if mean < 0:
+                    behind.append(f"| {engine}'s `{objective}` | {name} | {mean:+.2f} ± {error:.2f} |")
+    lines += ["## Where `YetiLoss()` is behind", "", "<!-- behind -->"]
+    lines += ["| minus | set | NDCG@10, points ± standard error |", "|---|---|---|", *behind]
+    lines += ["", "<!-- end of behind -->", ""]
     return "\n".join(lines)
+
+
+NOISE = """\
+## How far one training moves
+
+Mean NDCG@10 of LightGBM's `lambdarank` in points: standard deviation and range over eight orders of the rows within
+queries, and over eight seeds with a bagging of 0.8.
+
+| set | trained on | tested on | rows: deviation | range | seeds: deviation | range |
+|---|---|---|---|---|---|---|"""
 
 
 def report_noise(name: str, data: Judged) -> str:
@@ -289,53 +297,41 @@ def report_noise(name: str, data: Judged) -> str:
 
 
 def main() -> None:
-    """Train what is not in `--out` yet, and write the report."""
+    """Train what is not there yet, and write the report after each seed."""
     made = argparse.ArgumentParser("python -m benchmarks.gain.one_label", description=__doc__)
     made.formatter_class = argparse.RawDescriptionHelpFormatter
     made.add_argument("folder", type=Path, help="the folder of the sets, which one_label_sets.py describes")
     made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), help="default: all")
-    made.add_argument("--draws", action="store_true", help="compare numbers of draws instead")
+    made.add_argument("--seeds", type=int, default=3)
     made.add_argument(
-        "--noise", action="store_true", help="measure how far one training moves by chance instead"
+        "--out", type=Path, default=REPORT, help=f"the report (default: {REPORT.name} in results)"
     )
-    made.add_argument("--seeds", type=int, default=2)
-    made.add_argument(
-        "--out", type=Path, default=Path("one_label.md"), help="the report; values in a .pkl beside it"
-    )
+    made.add_argument("--kept", type=Path, default=KEPT, help=f"values of finished seeds (default: {KEPT})")
     options = made.parse_args()
-    if options.noise:
-        print("| set | trained on | tested on | rows: deviation | range | seeds: deviation | range |")
-        for name in options.sets:
-            print(report_noise(name, SETS[name](options.folder)), flush=True)
-        return
-    if options.draws:
-        by_draws = (YetiLoss(measure, draws=draws) for measure in (MRR(), MAP()) for draws in DRAWS)
-        compared = (LambdaRank(MRR()), LambdaRank(MAP()), *by_draws)
-        OBJECTIVES.clear()
-        OBJECTIVES["LightGBM"] = {repr(objective): {"objective": objective} for objective in compared}
-        options.sets = [name for name in options.sets if name not in ("clueweb09", "mslr")]
-    kept = options.out.with_suffix(".pkl")
-    values: dict[tuple[str, int], dict[Key, Floats]] = (
-        pickle.loads(kept.read_bytes()) if kept.exists() else {}
-    )
-    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    code = digest(SOURCES)
+    values: dict[tuple[str, str, int], dict[Key, Floats]] = {}  # by digest, set and seed
+    options.kept.parent.mkdir(parents=True, exist_ok=True)
+    if options.kept.exists():
+        values = pickle.loads(options.kept.read_bytes())
+    noise: list[str] = []
     for seed in range(options.seeds):
         for name in options.sets:
-            if (name, seed) not in values:
+            if (code, name, seed) not in values:
                 start = time.perf_counter()
                 data = SETS[name](options.folder).at_most(MOST_QUERIES)
-                values[name, seed] = one_seed(data, seed)
-                kept.write_bytes(pickle.dumps(values))
+                values[code, name, seed] = one_seed(data, seed)
+                options.kept.write_bytes(pickle.dumps(values))
                 note(f"{name}, seed {seed}: {data.sizes.size} queries, {time.perf_counter() - start:.0f} s")
-        results = {name: [values[name, s] for s in range(seed + 1)] for name in options.sets}
-        about = (
-            f"lambdaboost {lambdaboost.__version__} at {commit}, LightGBM {lgb.__version__}, "
-            f"XGBoost {xgb.__version__}, {seed + 1} seeds: "
-            f"`python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}`."
-        )
-        write = report_draws if options.draws else report
-        options.out.write_text(write(results, about))
+        noise = noise or [
+            report_noise(name, SETS[name](options.folder))
+            for name in options.sets
+            if name not in ("clueweb09", "mslr", "ratings")
+        ]
+        results = {name: [values[code, name, s] for s in range(seed + 1)] for name in options.sets}
+        command = f"python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}"
+        text = report(results, provenance(command, *SOURCES))
+        options.out.write_text("\n".join([text, NOISE, *noise]) + "\n", encoding="utf-8")
+        note(f"{options.out}: {seed + 1} seeds")
 
 
 if __name__ == "__main__":

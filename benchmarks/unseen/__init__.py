@@ -14,12 +14,11 @@ Features are of what is known before: earlier races, the half of all users' rati
 Queries of fewer than five documents, or of one grade, are left out.
 
 Seeds 0 to 4, each with its own split of the queries, order of rows, folds, and seed of the engine. Two thirds of the
-queries are seen, but at most 500; all others are tested.
+queries are seen, but at most 250; all others are tested.
 
 Rows: `tune(seen)`, all at its defaults, on one worker. Each fixed objective with the engine's own parameters, and
 `YetiLoss()` with LightGBM's, by `cross_validate` over the same folds, which gives it a number of rounds, and trained
-again on all that is seen. The engines' objectives tuned: of four parameters (two learning rates × two sizes of trees),
-tried in this way, those with the highest mean over the folds. `--before` adds the rows of `tune` of an earlier version.
+again on all that is seen. `--before` adds the row of `tune` of an earlier version.
 
 Figures: NDCG@10 and NDCG@3 of the test queries. A query that several seeds test has the mean of its values, and counts
 once. Regret: the highest mean of any row on a set less the row's, every set counting alike. Comparison: paired t-test

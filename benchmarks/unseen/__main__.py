@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     said = f"of {', '.join(every)} (default: all)"
     made.add_argument("--sets", nargs="+", choices=every, metavar="SET", default=every, help=said)
     made.add_argument("--seeds", type=at_least(1), default=5, help="number of seeds (default: 5)")
+    made.add_argument("--minutes", type=float, default=600, help="start no run later (default: 600)")
     made.add_argument("--before", type=Path, metavar="OUT", help="the folder of an earlier version's runs")
     made.add_argument(
         "--out",
@@ -33,10 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = [Run(name, seed) for seed in range(options.seeds) for name in options.sets]
     folder = options.out / "runs"
     folder.mkdir(parents=True, exist_ok=True)
-    found, study = {}, Study(options.folder)
+    found, study, end = {}, Study(options.folder), time.time() + 60 * options.minutes
     for one in runs:
-        found[one] = run_or_load(study, one, folder / f"{one.key}.npz")
-        note(f"{one.key}: done")
+        kept = folder / f"{one.key}.npz"
+        if kept.exists() or time.time() < end:
+            found[one] = run_or_load(study, one, kept)
+            note(f"{one.key}: done")
     for one, outcome in found.items():
         before = load(options.before / "runs" / f"{one.key}.npz") if options.before else {}
         kept = {name: value for name, value in (before or {}).items() if "tune" in name or name == "seconds"}

@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     read.__name__: read for read in (abstracts, cars, films, horses, jokes)
 }
 LEAST = 5  # documents of a query
-MOST = 500  # queries that are seen
+MOST = 250  # queries that are seen
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import this_machine
+from experiments.burges2006.cost import costs_table
 from experiments.burges2006.nets import CUTOFFS, HIDDEN, SELECTED_BY, SLOWER, SYSTEMS, Accuracy
 from experiments.burges2006.speed import NAMES, PAPER_SLOPES, Speed
 from experiments.common import report
@@ -27,7 +28,7 @@ PAPER = (
 
 def write_report(data: Data, speed: Speed | None, accuracy: Accuracy | None, out: Path) -> None:
     """Write report.md and its figures, without parts that were not run."""
-    sections = []
+    sections = ["## Is there a cost? (section 4)", costs_table()]
     if speed is not None:
         report.draw(out / "figure_1.png", lambda axes: _draw_slopes(speed, axes), width=6.2)
         sections += ["## The factored gradient (section 6.1, Figure 1)", speed.speedups(), speed.slopes()]

@@ -11,6 +11,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+import lambdaboost
 from lambdaboost.engines import ENGINES
 
 Draw = Callable[[Any], Any]  # draws on matplotlib Axes
@@ -62,11 +63,10 @@ def legend(axes: Any, **options: Any) -> None:
 
 def versions(*packages: str) -> str:
     """Versions of lambdaboost, `packages` and Python."""
-    named = [
-        f"{name} {ENGINES[name].version() if name in ENGINES else version(name)}"
-        for name in ("lambdaboost", *packages)
-    ]
-    return ", ".join([*named, f"Python {platform.python_version()}"])
+    named = [f"{name} {ENGINES[name].version() if name in ENGINES else version(name)}" for name in packages]
+    return ", ".join(
+        [f"lambdaboost {lambdaboost.__version__}", *named, f"Python {platform.python_version()}"]
+    )
 
 
 def points(difference: float, p: float) -> str:

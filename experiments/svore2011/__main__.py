@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
         data = synthetic(options.queries, options.documents, options.seed)
     rounds = options.rounds or (100 if options.quick else 300)
     leaves = options.num_leaves or default_leaves(data)
-    setting = Setting(options.engine, rounds, min(EVERY, rounds), leaves, options.seed)
+    setting = Setting(rounds, min(EVERY, rounds), leaves, options.seed)
     out = out_folder(options)
     results = run_protocol(data, setting, QUICK if options.quick else Grid(), options.workers)
     write_report(results, out)
@@ -48,9 +48,6 @@ def _parser() -> ArgumentParser:
         "Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011). Without --clicks, data from files "
         "give Table 2 only.",
         "a search log with two click settings",
-    )
-    made.add_argument(
-        "--engine", choices=["lightgbm", "xgboost"], default="lightgbm", help="(default: lightgbm)"
     )
     made.add_argument(
         "--clicks",

@@ -63,7 +63,7 @@ def diagnose(results: Results) -> Diagnosis:
     pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
     every = max(1, setting.rounds // POINTS)
     (X, q), (X_valid, q_valid) = part, data.joined(fold.valid)
-    booster = train(trial, setting, training_data(setting.engine, part), part)
+    booster = train(trial, setting, training_data(part), part)
     on_train = Recorder(X, q, LambdaRank(), pairs, 3, grades, every, SAMPLE, setting.seed)
     on_valid = Recorder(X_valid, q_valid, LambdaRank(), (), 3, (), every, SAMPLE, setting.seed)
     return Diagnosis(on_train.replay(booster), on_valid.replay(booster), grades)

@@ -91,7 +91,7 @@ def best_runs(runs: Runs, n: int) -> list[tuple[Trial, Outcome]]:
 
 def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Results:
     """Run all sweeps: baselines first, then systems that reuse their best parameters, then smaller training sets."""
-    rows = systems(grid, setting.engine, [clicks.name for clicks in data.clicks])
+    rows = systems(grid, [clicks.name for clicks in data.clicks])
     runs: dict[tuple[str, str], Runs] = {}
     work = partial(train_trials, data, setting)
 

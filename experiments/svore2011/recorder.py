@@ -54,7 +54,7 @@ class Recorder:
         self._rows: dict[int, dict[str, float]] = {}
 
     def replay(self, booster: Any) -> Self:
-        """Record a model of either engine whose trees add up, so not one of DART; earlier records are dropped."""
+        """Record a model of LightGBM whose trees add up, so not one of DART; earlier records are dropped."""
         rounds, predict = rounds_of(booster, self.features)
         self._rows, scores = {}, np.zeros(self.queries.n_documents)
         for round_ in range(rounds):
@@ -98,14 +98,6 @@ def agreement_column(first: Objective, second: Objective) -> str:
 
 def rounds_of(booster: Any, X: Any) -> tuple[int, Predict]:
     """The number of rounds of a booster, and a function for the sum of trees first:last, on one thread."""
-    if hasattr(booster, "num_boosted_rounds"):
-        import xgboost as xgb
-
-        # Without a base margin each call would add the intercept again.
-        data = xgb.DMatrix(X, base_margin=np.zeros(X.shape[0]), nthread=1)
-        return booster.num_boosted_rounds(), lambda first, last: booster.predict(
-            data, output_margin=True, iteration_range=(first, last)
-        )
     more = {"raw_score": True, "num_threads": 1}
     return booster.current_iteration(), lambda first, last: booster.predict(
         X, start_iteration=first, num_iteration=last - first, **more

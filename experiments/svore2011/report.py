@@ -33,7 +33,6 @@ from experiments.svore2011.settings import (
     Grid,
     graded_name,
 )
-from experiments.svore2011.training import CURVATURE
 from lambdaboost import CNDCG, NDCG
 from lambdaboost.evaluation import Difference, Measure, parse
 
@@ -53,7 +52,7 @@ def write_report(results: Results, out: Path) -> None:
     """Write report.md and its figures."""
     diagnosis = diagnose(results)
     figures = draw_figures(results, diagnosis, out)
-    setting, data = results.setting, results.data
+    data = results.data
     sections = [
         *(["## Table 1: graded objectives", table_1(results)] if data.clicks else []),
         "## Table 2: iteration-dependent objectives",
@@ -70,11 +69,11 @@ def write_report(results: Results, out: Path) -> None:
         "## Data",
         data.markdown() + ("" if data.clicks else "\n\nNo click labels were given, so there is no Table 1."),
         "## Grids",
-        _grids(results.grid, setting.engine),
+        _grids(results.grid),
         "## Selected parameters",
         _selected(results),
     ]
-    report.write(out, f"The 2011 paper's experiments on {data.name}, {setting.engine}", PAPER, sections)
+    report.write(out, f"The 2011 paper's experiments on {data.name}", PAPER, sections)
 
 
 def differences(
@@ -103,7 +102,7 @@ def table_2(results: Results) -> str:
     rows = [[NEWTON, *_means(results, NEWTON, BY_NDCG)]]
     for name, baseline in ((DESCENT, NEWTON), (EXPONENTIAL, DESCENT), (LINEAR, DESCENT)):
         rows.append([name, *(cell(d) for d in differences(results, baseline, name))])
-    for name in (EXPONENTIAL_AT_3, LINEAR_AT_3, NATIVE[results.setting.engine], ENGINE_LEAVES):
+    for name in (EXPONENTIAL_AT_3, LINEAR_AT_3, NATIVE, ENGINE_LEAVES):
         rows.append([name, *_means(results, name, BY_NDCG)])
     caption = (
         f"{_means_over(results)} Gradient descent against Newton, λL + λS against gradient descent: {MARKS}. The other "
@@ -151,9 +150,8 @@ def findings(results: Results, diagnosis: Diagnosis) -> list[str]:
 
 def against_native(results: Results) -> list[str]:
     """The systems of Table 2 against the engine's own objective."""
-    native = NATIVE[results.setting.engine]
     return [
-        _beats(f"{system} beats {native}", differences(results, native, system))
+        _beats(f"{system} beats {NATIVE}", differences(results, NATIVE, system))
         for system in (NEWTON, DESCENT, EXPONENTIAL, LINEAR, ENGINE_LEAVES)
     ]
 
@@ -214,7 +212,7 @@ def _what_was_run(results: Results) -> str:
     return f"""\
 - {len(outcomes)} runs, {minutes:.0f} minutes of one core in all, of {setting.rounds} rounds with {setting.num_leaves} \
 leaves a tree.
-- {report.versions(setting.engine, "numpy")}; one thread a run, seed {setting.seed}.
+- {report.versions("lightgbm", "numpy")}; one thread a run, seed {setting.seed}.
 - Each run is validated every {setting.every} rounds by mean NDCG@3; run and number of rounds are selected for each \
 system and fold on the validation part alone, the first of equals. Each run scores the test part at its own best \
 checkpoint, and only the selected run's scores are measured.
@@ -226,22 +224,14 @@ counts them.
 - Selected parameters differ from fold to fold, and folds share training data: p-values are about these models, not \
 about other draws of training data.
 - Newton: least-squares splits, Newton leaves ΣλΣμ⁻¹ (MART, the paper's baseline). Gradient descent: λ of each query \
-over its standard deviation, leaves of mean λ. For reference also {NATIVE[setting.engine]}, and λL with the engine's \
+over its standard deviation, leaves of mean λ. For reference also {NATIVE}, and λL with LightGBM's \
 own steps, splits and leaves by gradient over hessian; the paper has neither."""
 
 
-def _grids(grid: Grid, engine: str) -> str:
+def _grids(grid: Grid) -> str:
     def values(some: Sequence[float]) -> str:
         return ", ".join(f"{value:g}" for value in some)
 
-    own = (
-        "LightGBM estimates documents in a leaf from hessians: exactly for Newton and gradient descent here, roughly "
-        "for the reference systems."
-        if engine == "lightgbm"
-        else "XGBoost counts documents in a leaf for Newton and gradient descent; for the reference systems "
-        "`min_child_weight` is "
-        f"{CURVATURE:g} × documents, about their curvature in the first rounds."
-    )
     return f"""\
 **Chosen after a look at test figures:** the learning rates. They were widened once, after a coarse run on mq2008 \
 (`--quick`), whose test figures were on the page, had selected rates at the edge of the grid. Everything else was \
@@ -254,7 +244,8 @@ fixed before the first run.
 - Blended systems take the {grid.reused} best pairs of learning rate and leaf size of their baseline, by validation on \
 the same fold: Newton's for graded, gradient descent's for iteration-dependent ones.
 - Figure 7 trains with the parameters that were selected on all the training data.
-- {own}"""
+- LightGBM estimates documents in a leaf from hessians: exactly for Newton and gradient descent here, roughly for the \
+reference systems."""
 
 
 def _selected(results: Results) -> str:

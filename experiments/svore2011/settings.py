@@ -20,8 +20,7 @@ SHARES = (0.1, 0.25, 0.5, 0.75)
 NEWTON, DESCENT = "Baseline (Newton)", "Baseline (gradient descent)"
 EXPONENTIAL, LINEAR = "λL + λS exponential", "λL + λS linear"
 EXPONENTIAL_AT_3, LINEAR_AT_3 = "λL + λS@3 exponential", "λL + λS@3 linear"
-ENGINE_LEAVES = "λL, the engine's steps"
-NATIVE = {"lightgbm": "LightGBM's own lambdarank", "xgboost": "XGBoost's own rank:ndcg"}
+ENGINE_LEAVES, NATIVE = "λL, LightGBM's steps", "LightGBM's own lambdarank"
 GROWING = (NEWTON, DESCENT, LINEAR)
 
 
@@ -62,14 +61,14 @@ class System:
     follows: str | None = None
 
 
-def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...]:
+def systems(grid: Grid, clicks: Iterable[str]) -> tuple[System, ...]:
     """All systems; those that others follow come first."""
     exponential = [Exponential(w, eta) for w, eta in product(grid.starts, grid.exponential_rates)]
     linear = [Linear(w, eta) for w, eta in product(grid.starts, grid.linear_rates)]
     return (
         System(NEWTON, "newton", (LambdaRank(),)),
         System(DESCENT, "gradient", (GradientStep(LambdaRank()),)),
-        System(NATIVE[engine], "engine", (None,)),
+        System(NATIVE, "engine", (None,)),
         System(ENGINE_LEAVES, "engine", (LambdaRank(),)),
         *(System(graded_name(name), "newton", _graded(grid, name), NEWTON) for name in clicks),
         *(
@@ -92,7 +91,6 @@ def _graded(grid: Grid, clicks: str) -> tuple[Objective, ...]:
 class Setting:
     """The settings common to all runs."""
 
-    engine: str
     rounds: int
     every: int
     num_leaves: int

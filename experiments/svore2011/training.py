@@ -1,4 +1,4 @@
-"""One run on either engine: train, validate at checkpoints, score the test part at the best one."""
+"""One run: train, validate at checkpoints, score the test part at the best one."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
-import xgboost as xgb
 from numpy.typing import NDArray
 
 from experiments.common.data import Data
-from experiments.svore2011 import mart
+from experiments.svore2011.mart import train_mart
 from experiments.svore2011.recorder import rounds_of
 from experiments.svore2011.settings import SELECTED_BY, Setting, Trial
 from lambdaboost import GradientStep, attach
 from lambdaboost.datasets import Collection
-
-# XGBoost limits the curvature of a leaf; LambdaRank's is about 1/20 per document at first.
-CURVATURE = 1 / 20
 
 
 class Outcome(NamedTuple):
@@ -31,22 +27,16 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def training_data(engine: str, collection: Collection) -> Any:
-    """The engine's training data with all click labels, for one thread."""
+def training_data(collection: Collection) -> lgb.Dataset:
+    """LightGBM's training data with all click labels, for one thread."""
     q = collection.queries
-    if engine == "xgboost":
-        return attach(xgb.DMatrix(collection.features, q.relevance, group=q.sizes, nthread=1), **q.labels)
     # Runs of all leaf sizes share the data, so features must not be filtered by leaf size.
     params = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1, "force_row_wise": True}
     return attach(lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=params), **q.labels)
 
 
-def train(trial: Trial, setting: Setting, data: Any, collection: Collection) -> Any:
+def train(trial: Trial, setting: Setting, data: lgb.Dataset, collection: Collection) -> lgb.Booster:
     """Train a booster for all rounds on `data`, which hold the rows of `collection`."""
-    return (_lightgbm if setting.engine == "lightgbm" else _xgboost)(trial, setting, data, collection)
-
-
-def _lightgbm(trial: Trial, setting: Setting, data: Any, collection: Collection) -> lgb.Booster:
     rounds, objective = setting.rounds, trial.objective
     params = {
         "verbosity": -1,
@@ -60,36 +50,13 @@ def _lightgbm(trial: Trial, setting: Setting, data: Any, collection: Collection)
         "min_data_in_leaf": trial.documents,
     }
     if objective is not None and trial.leaves == "newton":
-        return mart.train_lightgbm(
+        return train_mart(
             params, data, collection.features, collection.queries, objective, rounds, trial.rate
         )
     params["learning_rate"] = trial.rate
     if objective is None:
         return lgb.train(params | {"objective": "lambdarank"}, data, rounds)
     return lgb.train(params | {"objective": _stepped(objective, trial)}, data, rounds)
-
-
-def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) -> xgb.Booster:
-    rounds, objective = setting.rounds, trial.objective
-    params = {
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_depth": 0,
-        "max_leaves": setting.num_leaves,
-        "nthread": 1,
-        "seed": setting.seed,
-        "verbosity": 0,
-    }
-    if objective is not None and trial.leaves == "newton":
-        params["min_child_weight"] = trial.documents
-        return mart.train_xgboost(params, data, collection.queries, objective, rounds, trial.rate)
-    per_document = 1 if trial.leaves == "gradient" else CURVATURE
-    params |= {"eta": trial.rate, "lambda": 0, "min_child_weight": trial.documents * per_document}
-    if objective is None:
-        own = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
-        return xgb.train(params | own, data, rounds, verbose_eval=False)
-    own = {"objective": "rank:ndcg", "base_score": 0.0, "disable_default_eval_metric": True}
-    return xgb.train(params | own, data, rounds, obj=_stepped(objective, trial), verbose_eval=False)
 
 
 def _stepped(objective: Any, trial: Trial) -> Any:
@@ -106,7 +73,7 @@ def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[
     """
     fold = trials[0].fold
     collection = data.training(fold, trials[0].share, setting.seed)
-    train_data = training_data(setting.engine, collection)
+    train_data = training_data(collection)
     valid, test = data.joined(fold.valid), data.joined(fold.test)
     outcomes = []
     for trial in trials:

@@ -37,7 +37,7 @@ def log(options: Namespace) -> Data:
 def _parser() -> ArgumentParser:
     made = parser(
         "yue2007",
-        "Figures 1 and 2 and Table 1 of Yue and Burges (2007), on the first fold of DATA.",
+        "Figures 1 to 3, Table 1 and section 5.3 of Yue and Burges (2007), on the first fold of DATA.",
         "a search log of 367 features",
     )
     add_number(made, "queries", "queries of synthetic data", 600, least=20)

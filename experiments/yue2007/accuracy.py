@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from experiments.yue2007.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
 from experiments.yue2007.parts import Floats, Part, Parts
 from experiments.yue2007.slopes import SPSA, FiniteDifference
-from lambdaboost import (
-    NDCG,
-    GradientStep,
-    LambdaRank,
-    Queries,
-    RankNet,
-)
+from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet
 from lambdaboost.objectives import Objective
 
 MEASURE = NDCG(k=10)
@@ -26,6 +20,7 @@ IN_SCORES, SPSA_IN_SCORES = "FDSA in the scores", "SPSA:4 in the scores"
 
 AFTER = 0.1
 EVERY = 20  # number of checkpoints per run
+Gradient = Callable[[Floats, int], Floats]  # of weights (n_features, n_rates) at an iteration
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,7 @@ class Method:
     """A training method for linear rankers: an objective's gradient, or SPSA in the weights."""
 
     name: str
-    objectives: tuple[Objective | None, ...]  # None is SPSA in the weights, with each of `steps`
+    objectives: tuple[Objective, ...]  # each with its step; none is SPSA in the weights, with each of `steps`
     rates: tuple[float, ...]
     iterations: int
     steps: tuple[float, ...] = ()
@@ -49,9 +44,9 @@ def methods(scale: float = 1.0) -> tuple[Method, ...]:
     return (
         Method(LAMBDARANK, (LambdaRank(MEASURE),), rates, brief),
         Method(RANKNET, (RankNet(),), (0.001, 0.003, 0.01, 0.03), brief),
-        Method(SPSA_4, (None,), (0.03, 0.1, 0.3, 1.0), long, steps),
-        Method(IN_SCORES, slopes, (0.01, 0.03, 0.1), brief // 2),
-        Method(SPSA_IN_SCORES, noisy, (0.01, 0.03, 0.1), brief),
+        Method(SPSA_4, (), (0.03, 0.1, 0.3, 1.0), long, steps),
+        Method(IN_SCORES, slopes, (0.01, 0.03, 0.1), brief // 2, steps),
+        Method(SPSA_IN_SCORES, noisy, (0.01, 0.03, 0.1), brief, steps),
     )
 
 
@@ -103,33 +98,30 @@ def trained(method: Method, parts: Parts, seed: int) -> Trained:
     )
 
 
-def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Callable[[Floats, int], Floats]]]:
-    """The gradient for each objective or step: a description, and a function of weights and iteration."""
+def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Gradient]]:
+    """The gradient of each objective, or of SPSA in the weights for each step, with a description."""
     X, q = train
+    if method.objectives:
+        steps = [f", c {step:g}" for step in method.steps] or [""]
+        gradients = [_by_objective(objective, X, q) for objective in method.objectives]
+        return list(zip(steps, gradients, strict=True))
     cost = in_weights(Shortfall(MEASURE, q), X)
-    found: list[tuple[str, Callable[[Floats, int], Floats]]] = []
-    for step in method.steps:
-        found.append((f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed)))
-    for objective in method.objectives:
-        if objective is not None:
-            slope = objective.objective if isinstance(objective, GradientStep) else None
-            text = f", c {slope.step:g}" if isinstance(slope, FiniteDifference | SPSA) else ""
-            found.append((text, _by_objective(objective, X, q)))
-    return found
+    return [
+        (f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed))
+        for step in method.steps
+    ]
 
 
-def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Callable[[Floats, int], Floats]:
+def _by_objective(objective: Objective, X: Floats, q: Queries) -> Gradient:
+    return lambda weights, k: weight_gradient(objective, X, q, weights, k)
+
+
+def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Gradient:
     rng, gains = np.random.default_rng((seed, 2)), Gains(1.0, step)
     return lambda weights, k: spsa(cost, weights, gains.steps(k), 2, rng)
 
 
-def _by_objective(objective: Objective, X: Floats, q: Queries) -> Callable[[Floats, int], Floats]:
-    return lambda weights, k: weight_gradient(objective, X, q, weights, k)
-
-
-def _checkpoints(
-    method: Method, gradient: Callable[[Floats, int], Floats], n_features: int, seed: int
-) -> list[tuple[int, Floats]]:
+def _checkpoints(method: Method, gradient: Gradient, n_features: int, seed: int) -> list[tuple[int, Floats]]:
     """Iterations and weights (n_features, n_rates) at checkpoints; all rates have the same start."""
     start = np.random.default_rng((seed, 3)).normal(size=n_features) / np.sqrt(n_features)
     w = np.repeat(start[:, None], len(method.rates), axis=1)

@@ -40,7 +40,7 @@ def evaluate(
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     with ERR.status("measuring …"):
         models, files = opt.given(found=model), opt.given(found=scores)
-        q, measures, found, _ = score_file(file, columns, models, files, measure, unseen, seed)
+        q, measures, found, *_ = score_file(file, columns, models, files, measure, unseen, seed)
         means = mean_measures(measures, found["found"], q)
     if as_json:
         about = {"file": file.name, "queries": q.n_queries, "documents": q.n_documents, "measures": means}

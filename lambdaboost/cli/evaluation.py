@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,28 @@ from lambdaboost.callback import reads_positions
 from lambdaboost.cli.console import note, print_table, tell
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.table import Table, open_table
+from lambdaboost.engines import refusal
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.evaluation.ties import describe_sorted_ties
+from lambdaboost.explanation import Explanation, explain
 from lambdaboost.saving import SavedModel, has_feature_names, load, load_plain, sidecar_path
 
 DEFAULT = Columns(label="label")
 LABELS = ("query", "label", "position", "weight", "document")
 Means = dict[str, float | None]  # by measure; JSON has no NaN
+
+
+class Scored(NamedTuple):
+    """A file with the scores of systems by name."""
+
+    queries: Queries
+    measures: tuple[Measure, ...]
+    scores: dict[str, NDArray[np.floating]]
+    models: dict[str, SavedModel]
+    table: Table
+    rows: NDArray[np.int64]  # of the table, of each document of the queries
 
 
 def read_model(path: Path, options: Columns, unseen: str | None = None) -> SavedModel:
@@ -83,8 +96,8 @@ def score_file(
     measures: Any,
     unseen: str | None,
     seed: int | None,
-) -> tuple[Queries, tuple[Measure, ...], dict[str, NDArray[np.floating]], dict[str, SavedModel]]:
-    """The queries of a file, the measures (by default those of its labels), and the scores and models by name.
+) -> Scored:
+    """Score a file with models and read its scores; the measures are by default those of its labels.
 
     With a `seed` the rows of each query are shuffled, so that scores which tie rank in random order.
     """
@@ -96,12 +109,47 @@ def score_file(
     found = {name: model.scores(table) for name, model in loaded.items()}
     for name, path in scores.items():
         found[name] = read_scores(path, len(table))
-    if rows is not None:
-        found = {name: of_rows[rows] for name, of_rows in found.items()}
+    if rows is None:
+        rows = np.arange(len(table))
     if seed is not None:
         shuffled = q.shuffled_rows(seed)
-        q, found = q.reordered(shuffled), {name: of_rows[shuffled] for name, of_rows in found.items()}
-    return q, chosen, found, loaded
+        q, rows = q.reordered(shuffled), rows[shuffled]
+    found = {name: of_rows[rows] for name, of_rows in found.items()}
+    return Scored(q, chosen, found, loaded, table, rows)
+
+
+def explain_worst(scored: Scored, name: str) -> tuple[str, Explanation] | None:
+    """Why the model ranks two neighbours the wrong way round in its worst query, and a text that says which.
+
+    Worst by the first measure. Of its neighbours those are taken that stand highest; None if all are in order, or the
+    engine cannot explain the model.
+    """
+    q, measure, scores = scored.queries, scored.measures[0], scored.scores[name]
+    # A query on which the measure is undefined is not its worst.
+    values = np.nan_to_num(replace(measure, empty=math.nan).per_query(scores, q), nan=math.inf)
+    values[q.query_weight == 0] = math.inf
+    query = int(values.argmin())
+    first, end = q.offsets[query], q.offsets[query + 1]
+    order = first + np.argsort(-scores[first:end], kind="stable")
+    labels = q.labels[measure.source][order]
+    wrong = np.flatnonzero(labels[:-1] < labels[1:])
+    if not wrong.size or math.isinf(values[query]):
+        return None
+    rank = int(wrong[0])
+    above, below = (int(row) for row in scored.rows[order[rank : rank + 2]])
+    which = query if q.ids is None else q.ids[query]
+    text = (
+        f"Query {which}, where {measure!r} of {name} is lowest ({values[query]:.4f}): row {above}, with "
+        f"{labels[rank]:g} in {measure.source}, is at rank {rank + 1}, above row {below} with {labels[rank + 1]:g}; "
+        "rows count from 0."
+    )
+    try:
+        return text, explain(scored.models[name], scored.table, above=above, below=below)
+    except Exception as error:  # LightGBM has no contributions for linear trees
+        if (said := refusal(error)) is None:
+            raise
+        note(f"the worst query of {name} is not explained: {said}")
+        return None
 
 
 def read_scores(path: Path, n: int) -> NDArray[np.float64]:
@@ -170,8 +218,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
-        if n := int(np.isnan(values).sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = f"counted as {measure.empty:g}"
             if np.isnan(measure.empty):
                 how = "left out"

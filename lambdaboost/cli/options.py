@@ -65,14 +65,17 @@ def read_param(text: str) -> tuple[str, Any]:
 def read_named(text: str) -> tuple[str, Path]:
     """Read ``PATH`` or ``NAME=PATH``.
 
-    >>> read_named("graded=models/7.txt")[0], read_named("models/7.txt")[0]
-    ('graded', '7')
+    >>> read_named("models/7.txt")
+    Traceback (most recent call last):
+    ValueError: File 'models/7.txt' does not exist
     """
     name, equals, path = text.partition("=")
     if not equals or Path(text).exists():
-        return Path(text).stem, Path(text)
+        name, path = Path(text).stem, text
     if not name.strip() or not path:
         raise ValueError(f"{quote(text)}: expected PATH or NAME=PATH, such as graded=model.txt")
+    if not Path(path).is_file():
+        raise ValueError(f"File {quote(path)} does not exist")
     return name.strip(), Path(path)
 
 

@@ -10,7 +10,7 @@ from typer import Option
 from lambdaboost._installed import install_command
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.evaluation import score_file
+from lambdaboost.cli.evaluation import explain_worst, score_file
 from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.charts import has_matplotlib
@@ -56,9 +56,9 @@ def report(
         note(f"charts are left out: they need matplotlib, {install_command('matplotlib')}")
     columns = opt.columns_of(query, label, source, position, weight, drop=drop)
     with ERR.status("measuring …"):
-        q, measures, found, models = score_file(
-            file, columns, dict(model or ()), dict(scores or ()), measure, unseen, seed
-        )
+        scored = score_file(file, columns, dict(model or ()), dict(scores or ()), measure, unseen, seed)
+        q, measures, found, models, *_ = scored
+        worst = filter(None, (explain_worst(scored, name) for name in models))
         facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": "that of the rows"}
         if seed is not None:
             facts["Order of ties"] = f"random, seed {seed}"
@@ -73,6 +73,7 @@ def report(
             q,
             measures,
             histories={name: m.about["history"] for name, m in models.items() if m.about.get("history")},
+            explanations=dict(worst),
             run=facts,
             title=f"Ranking report: {file.name}",
         )

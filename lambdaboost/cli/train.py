@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,7 +112,8 @@ def train(
     shuffled = parts["train"].shuffled(seed)
     needs = getattr(objective, "needs", None)  # an engine's own has none, and reads them
     if needs is not None and not needs.positions and any(m.reads_positions for m in measures):
-        shuffled = shuffled.without_positions()  # it would be reported that the training ignores them
+        # It would be reported that the training ignores them.
+        shuffled = replace(shuffled, queries=shuffled.queries.with_positions(None))
     warn_of_leaks(shuffled.features, shuffled.queries, shuffled.feature_names)
     data = make_dataset(engine, shuffled)
     watching = None

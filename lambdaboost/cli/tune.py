@@ -16,7 +16,7 @@ from lambdaboost.cli.train import describe_data, read_parts
 from lambdaboost.evaluation import NDCG
 from lambdaboost.saving import sidecar_path
 from lambdaboost.tuning import tune as search
-from lambdaboost.tuning.portfolio import PORTFOLIO
+from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED
 
 OUT = "Model file to write, with MODEL.json, which describes it."
 VALID = "File to measure on, such as of a later time, instead of cross-validation; never trained on."
@@ -33,13 +33,13 @@ def tune(
     measure: opt.Measures = None,
     tolerance: Annotated[float | None, Option(metavar="LOSS", help=TOLERANCE)] = None,
     engine: Annotated[opt.Engine | None, Option(help=ENGINE)] = None,
-    settings: Annotated[int, Option(min=1, help=SETTINGS)] = len(PORTFOLIO),
+    settings: Annotated[int, Option(min=1, help=SETTINGS)] = TRIED,
     minutes: Annotated[float | None, Option(help="Start no training after this time.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help=ROUNDS)] = 500,
     early_stopping: Annotated[
         int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
-    ] = 50,
+    ] = 30,
     workers: Annotated[int | None, Option(min=1, help="Number of processes; the result is the same.")] = None,
     query: opt.Query = "qid",
     label: opt.Label = "label",

@@ -158,6 +158,12 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
     if a.dtype.kind == "U":
         return a.astype(object)
+    if a.dtype.kind == "f" and (merged := np.abs(a) >= 2.0 ** (np.finfo(a.dtype).nmant + 1)).any():
+        row = int(merged.argmax())  # from 2^53 on, float64 merges neighbouring whole numbers
+        raise ValueError(
+            f"{name} is {a[row]:.0f} in {row_of(name, row)}, where {a.dtype} merges neighbouring numbers: give whole "
+            "numbers (int64) or text"
+        )
     if a.dtype == object:
         keys = a.tolist()
         wrong = {kind for kind in set(map(type, keys)) if not issubclass(kind, Hashable)}

@@ -168,10 +168,6 @@ class Collection:
         kept = {name: values for name, values in self.categories.items() if name in (names or ())}
         return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
-    def without_positions(self) -> Collection:
-        """The same data without positions."""
-        return replace(self, queries=self.queries.with_positions(None))
-
     @staticmethod
     def concat(collections: Sequence[Collection], *, keep_ids: bool = True) -> Collection:
         """Concatenate collections, such as the parts of a fold.

@@ -24,7 +24,7 @@ below the header in a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,10 +175,6 @@ class Columns:
         """The arguments that name a column of labels, and the columns."""
         named = [(role, getattr(self, role)) for role in ROLES if getattr(self, role) is not None]
         return named + [("sources", column) for column in self.sources.values()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The columns by argument, as JSON holds them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def text(self) -> tuple[str | None, ...]:

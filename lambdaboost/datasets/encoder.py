@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
@@ -111,7 +111,7 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of the description of a model, as JSON holds them."""
-        columns = self.columns.to_dict() | {"features": None, "unseen": self.unseen}
+        columns = asdict(self.columns) | {"features": None, "unseen": self.unseen}
         if self.features:
             columns["features"] = self.features
         if self.sparse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import MappingProxyType
 
 import numpy as np
@@ -140,7 +139,22 @@ def web_search_log(
     spread = columns.std(axis=0)
     standardised = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1)
     score = standardised @ np.array(list(weights.values()))
-    clicks = _click_through_rate(utility, score, sizes, LAST_CLICK[click_model], rng)
+
+    # Last clicks divided by times shown, 0 if never shown: each ranker's own pages, which add noise to the score.
+    attraction, satisfaction = _logistic(2 * (utility - 0.5)), _logistic(2 * (utility - 1.0))
+    clicked, shown = np.zeros(n), np.zeros(n)
+    for _ in range(RANKERS):
+        page = result_pages(score + RANKER_NOISE * score.std() * rng.standard_normal(n), sizes, SHOWN)
+        filled = page >= 0
+        chance = LAST_CLICK[click_model](
+            np.where(filled, attraction[page], 0.0), np.where(filled, satisfaction[page], 0.0)
+        )
+        nowhere = np.clip(1 - chance.sum(axis=1, keepdims=True), 0, 1)
+        last = rng.multinomial(SESSIONS, np.hstack([chance, nowhere]))[:, :-1]
+        # A document appears once on a page, so no row is repeated.
+        clicked[page[filled]] += last[filled]
+        shown[page[filled]] += SESSIONS
+    clicks = clicked / np.maximum(shown, 1)
 
     # The core features, then noisy copies of them and pure noise alternating.
     names, x = list(core), np.empty((n, features), dtype=np.float32)
@@ -173,32 +187,6 @@ def grades_by_share(utility: ArrayLike) -> NDArray[np.int64]:
 def _logistic(x: Column) -> Column:
     """1 / (1 + e^−x)."""
     return 1 / (1 + np.exp(-x))
-
-
-def _click_through_rate(
-    utility: NDArray[np.float64],
-    score: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    last_click: Callable[[Column, Column], Column],
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Last clicks divided by times shown for each document, (n_documents,); 0 if never shown."""
-    attraction, satisfaction = _logistic(2 * (utility - 0.5)), _logistic(2 * (utility - 1.0))
-    clicks, shown = np.zeros(utility.size), np.zeros(utility.size)
-    for _ in range(RANKERS):
-        page = result_pages(
-            score + RANKER_NOISE * score.std() * rng.standard_normal(score.size), sizes, SHOWN
-        )
-        filled = page >= 0
-        chance = last_click(
-            np.where(filled, attraction[page], 0.0), np.where(filled, satisfaction[page], 0.0)
-        )
-        nowhere = np.clip(1 - chance.sum(axis=1, keepdims=True), 0, 1)
-        last = rng.multinomial(SESSIONS, np.hstack([chance, nowhere]))[:, :-1]
-        # A document appears once on a page, so no row is repeated.
-        clicks[page[filled]] += last[filled]
-        shown[page[filled]] += SESSIONS
-    return clicks / np.maximum(shown, 1)
 
 
 def _cascade_last_click(attraction: Column, satisfaction: Column) -> Column:

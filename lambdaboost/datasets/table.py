@@ -53,7 +53,8 @@ OTHER_FILES = {
 }
 # Words for a missing number in CSV, ignoring case; ids and categories are missing only where the field is empty.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
-NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
+OPTIONS = "(on the command line by --categorical or --drop)"
+NOT_NUMERIC = f"encode it as numbers, make it a category, or leave it out {OPTIONS}"
 # A matrix of LETOR text with few values becomes dense up to this number of cells, 4 GiB of float32.
 DENSE_CELLS = 1 << 30
 MOST_FEATURES = 1 << 20  # of LETOR text as a table: each has a name
@@ -247,7 +248,9 @@ class Table:
             named = "; ".join(problems[:8])
             if len(problems) > 8:
                 named += f"; and {counted(len(problems) - 8, 'column')} more"
-            raise ColumnTypeError(named, "encode them as numbers, make them categories, or leave them out")
+            raise ColumnTypeError(
+                named, f"encode them as numbers, make them categories, or leave them out {OPTIONS}"
+            )
         if problems:
             raise ColumnTypeError(problems[0], NOT_NUMERIC)
         return np.column_stack(found)
@@ -318,19 +321,39 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
     (['q', 'bm25'], 2, array([0.5 , 0.25]))
 
     """
+    import narwhals as nw
+
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | os.PathLike):
         table = _open_file(Path(data), text, absent)
-    elif (frame := _as_frame(name, data)) is not None:
-        table = Table(name, "frame", frame)
     elif data is None or (isinstance(data, dict) and not hasattr(data, "shape")):  # a DOK matrix is a dict
         raise TypeError(
             f"{name} must be a pandas, polars or pyarrow table, an array, or the path of a file, got "
             f"{type(data).__name__}: convert it first"
         )
     else:
+        # What pandas allows and no reader could tell apart.
+        columns = []
+        if hasattr(data, "iloc") and hasattr(data, "columns"):
+            columns = list(data.columns)
+        if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
+            raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
+        if columns and getattr(data.columns, "nlevels", 1) > 1:
+            raise TypeError(
+                f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
+                f"{name}.columns = {name}.columns.map('_'.join)"
+            )
+        if type(data).__name__ == "RecordBatch":
+            import pyarrow as pa
+
+            data = pa.Table.from_batches([data])
+        frame = nw.from_native(data, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            raise TypeError(f"{name} is a {type(data).__name__}: collect it first, as in {name}.collect()")
         table = Table(name, "array", matrix=data)
+        if isinstance(frame, nw.DataFrame):
+            table = Table(name, "frame", frame)
     if not len(table):
         raise ValueError(f"{table.name} has no rows: give those of one query at least")
     return table
@@ -347,38 +370,10 @@ def category_text(value: Any) -> str:
     return str(value)
 
 
-def _as_frame(name: str, X: Any) -> Any:
-    """A pandas, polars, pyarrow or narwhals table as a narwhals frame; None for anything else; raises if it is lazy."""
-    if X is None or isinstance(X, np.ndarray | list | tuple | dict):
-        return None
-    import narwhals as nw
-
-    # What pandas allows and no reader could tell apart.
-    columns = []
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        columns = list(X.columns)
-    if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
-        raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
-    if columns and getattr(X.columns, "nlevels", 1) > 1:
-        raise TypeError(
-            f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
-            f"{name}.columns = {name}.columns.map('_'.join)"
-        )
-    if type(X).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        X = pa.Table.from_batches([X])
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
-    if isinstance(frame, nw.DataFrame):
-        return frame
-    return None
-
-
 def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     """A file by its ending: CSV, Parquet, or LETOR text."""
     import narwhals as nw
+    import pandas as pd
 
     check_file(path)
     *_, ending = ["", *(one for one in map(str.lower, path.suffixes) if one not in (*SUFFIX, ".zip"))]
@@ -390,7 +385,22 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     if ending not in SEPARATORS and ending not in PARQUET:
         if path.suffix.lower() == ".zip":
             raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
-        return _open_letor(path, absent)
+
+        # LETOR text: a matrix of its features, and the columns of grades, queries and names.
+        X, q = data = read_letor(path, absent=absent)
+        if data.n_features > MOST_FEATURES:
+            raise ValueError(
+                f"{path} has a feature {data.n_features}, above {MOST_FEATURES}: correct it, or number the features "
+                "anew"
+            )
+        if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= DENSE_CELLS:
+            X = X.toarray()
+        ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
+        columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
+        if data.documents is not None:
+            columns[DOCUMENT] = data.documents
+        places = {str(place + 1): place for place in range(data.n_features)}
+        return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
     kind, what = "csv", "CSV with a header"
@@ -400,8 +410,6 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if kind == "csv":
             frame = _read_csv(path, SEPARATORS[ending], text)
         else:
-            import pandas as pd
-
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
             _check_names(list(map(str, frame.columns)))
@@ -416,26 +424,6 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             raise
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
     return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
-
-
-def _open_letor(path: Path, absent: float) -> Table:
-    """LETOR text: a matrix of its features, and the columns of grades, queries and names."""
-    import narwhals as nw
-    import pandas as pd
-
-    X, q = data = read_letor(path, absent=absent)
-    if data.n_features > MOST_FEATURES:
-        raise ValueError(
-            f"{path} has a feature {data.n_features}, above {MOST_FEATURES}: correct it, or number the features anew"
-        )
-    if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= DENSE_CELLS:
-        X = X.toarray()
-    ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
-    columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
-    if data.documents is not None:
-        columns[DOCUMENT] = data.documents
-    places = {str(place + 1): place for place in range(data.n_features)}
-    return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
 
 
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
@@ -568,7 +556,8 @@ def encode(
             if unseen == "error":
                 raise ValueError(
                     f"{name} is {text} in {name.row(row)}, none of its categories in training "
-                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing'"
+                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing' (on the "
+                    "command line --unseen missing)"
                 )
             others.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
         features[:, at] = codes

@@ -118,6 +118,7 @@ class Training(Protocol):
     # Boosters in training.
 
     BOOSTER_METHOD: str  # a method of its boosters that those of no other engine have
+    UPDATE_METHOD: str  # the method of its boosters that calls objectives
 
     def is_booster(self, value: object) -> bool:
         """Whether an object is a booster of this engine."""

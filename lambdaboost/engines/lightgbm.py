@@ -47,7 +47,7 @@ NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 
 # A method of LightGBM's boosters that XGBoost's do not have.
-BOOSTER_METHOD = "rollback_one_iter"
+BOOSTER_METHOD, UPDATE_METHOD = "rollback_one_iter", "update"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"
@@ -214,7 +214,9 @@ def own_metrics(booster: Any) -> Sequence[str]:
 def metrics_in_training(booster: Any) -> Sequence[Any]:
     """The callables that the `lightgbm.train` or `lightgbm.cv` that waits evaluates."""
     found = variables_of("lightgbm.engine", "train", "cv").get("feval")
-    return found if isinstance(found, list | tuple) else [found]
+    if not isinstance(found, list | tuple):
+        found = [found]
+    return found
 
 
 def after_first_scores(booster: Any) -> None:
@@ -253,14 +255,18 @@ def train(
         if on_round is not None and on_round(results[0][2] if results else None):
             raise lgb.callback.EarlyStopException(env.iteration, results)
 
-    callbacks: list[Any] = [prevent_reset, each] if callable(objective) else [each]
+    callbacks: list[Any] = [each]
+    if callable(objective):
+        callbacks.append(prevent_reset)
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     settings = {"verbosity": -1, **params}
     if not is_constructed(data):  # which a training with smaller leaves may use later
         settings = {"feature_pre_filter": False} | settings
     settings |= {"objective": objective, "metric": "None"}
-    evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
+    evaluated: dict[str, Any] = {}
+    if valid is not None:
+        evaluated = {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
 
 

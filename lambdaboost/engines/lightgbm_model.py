@@ -53,7 +53,12 @@ def scores(
 def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
     """SHAP values of the scores up to the best round, with the base in a last column."""
     found = booster.predict(X, pred_contrib=True)
-    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)  # sparse where X is
+    if hasattr(found, "toarray"):  # sparse where X is
+        found = found.toarray()
+    # A random forest predicts the mean of its trees, and the contributions to their sum.
+    if "\naverage_output\n" in booster.model_to_string(num_iteration=1):
+        found = found / n_rounds(booster)
+    return np.asarray(found)
 
 
 def n_rounds(booster: Any) -> int:

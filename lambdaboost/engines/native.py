@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +12,23 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import ENGINES
 
 
-@dataclass(frozen=True, repr=False)
-class NativeObjective:
-    """An engine's own ranking objective, computed by the engine; its `repr` is its name.
+class NativeObjective(str):
+    """The name of an engine's own ranking objective, as the engine takes it; its `repr` has no quotes.
 
     >>> NativeObjective("rank:ndcg"), NativeObjective("rank:ndcg").owner
     (rank:ndcg, 'xgboost')
     """
 
-    name: str
-    sources: ClassVar = (RELEVANCE,)
-    allows_negative: ClassVar = False
+    sources = (RELEVANCE,)
+    allows_negative = False
 
     def __repr__(self) -> str:
-        return self.name
+        return str(self)
 
     @property
     def owner(self) -> str:
         """The name of its engine."""
-        return next(name for name, engine in ENGINES.items() if self.name in engine.NATIVE_OBJECTIVES)
+        return next(name for name, engine in ENGINES.items() if self in engine.NATIVE_OBJECTIVES)
 
     def check_labels(self, labels: Any) -> None:
         """Warn of missing grades, which the engine reads as 0; raise for grades that it cannot read."""
@@ -43,9 +40,9 @@ class NativeObjective:
             )
             grades = np.nan_to_num(grades)
         remedy = "give an objective of their order, such as RankNet() or LambdaRank(Spearman())"
-        own = f"{title}'s own {self.name} takes grades"
+        own = f"{title}'s own {self} takes grades"
         refuse_labels("relevance", grades, grades < 0, f"{own} ≥ 0; {remedy}")
-        if self.name == "rank:map":
+        if self == "rank:map":
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
 
@@ -55,13 +52,13 @@ class NativeObjective:
         Raise on the device "cuda", for which ``"lambdarank"`` is written again, without positions (LightGBM's
         src/objective/cuda/cuda_rank_objective.cu).
         """
-        if q.positions is not None and self.name == "lambdarank" and device == "cuda":
+        if q.positions is not None and self == "lambdarank" and device == "cuda":
             raise ValueError(
                 "position: LightGBM's own 'lambdarank' does not read positions on device_type='cuda': train on "
                 "device_type='cpu', or give an objective such as InversePropensity(LambdaRank(), curve)"
             )
-        if q.positions is not None and self.name != "lambdarank":
-            warn(f"position: {self.name!r} does not read positions, so training ignores them")
+        if q.positions is not None and self != "lambdarank":
+            warn(f"position: '{self}' does not read positions, so training ignores them")
 
     def check(self, engine: str) -> None:
         """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""
@@ -69,6 +66,6 @@ class NativeObjective:
             owner, other = ENGINES[self.owner].TITLE, ENGINES[engine]
             own = " or ".join(map(repr, other.NATIVE_OBJECTIVES))
             raise ValueError(
-                f"objective is {self.name!r}, which is {owner}'s own: on {other.TITLE} give {own}, or an "
+                f"objective is '{self}', which is {owner}'s own: on {other.TITLE} give {own}, or an "
                 "objective such as LambdaRank()"
             )

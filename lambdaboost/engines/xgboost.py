@@ -47,7 +47,7 @@ NO_GROUPS = (
 )
 
 # A method of XGBoost's boosters that LightGBM's do not have.
-BOOSTER_METHOD = "num_boosted_rounds"
+BOOSTER_METHOD, UPDATE_METHOD = "num_boosted_rounds", "update"
 
 # The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.
@@ -158,7 +158,9 @@ def fields_given(data: Any) -> Fields:
 
 def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, reference: Any = None) -> Any:
     """A matrix of the grades, 0 where missing; XGBoost needs no `reference`."""
-    weight = None if q.weight is None else query_weights("weight", q.weight, q.sizes)
+    weight = q.weight
+    if weight is not None:
+        weight = query_weights("weight", weight, q.sizes)
     grades = np.nan_to_num(q.labels[RELEVANCE])
     data = package(NAME).DMatrix(features, grades, group=q.sizes, weight=weight, enable_categorical=True)
     # Without names arrays of codes are scored too.
@@ -222,6 +224,12 @@ def metrics_in_training(booster: Any) -> Sequence[Any]:
     return [_training_of(booster).get("custom_metric")]
 
 
+def stops_early(booster: Any) -> bool:
+    """Whether the `xgboost.train` or `xgboost.cv` of the booster stops early."""
+    callbacks = _training_of(booster).get("callbacks") or ()
+    return any(isinstance(one, package(NAME).callback.EarlyStopping) for one in callbacks)
+
+
 def after_first_scores(booster: Any) -> None:
     """XGBoost needs nothing."""
 
@@ -242,8 +250,10 @@ def metric_result(name: str, value: float) -> tuple[str, float]:
 def _training_of(booster: Any) -> dict[str, Any]:
     """The local variables of the `xgboost.train` or `xgboost.cv` that trains a booster; none if another loop does."""
     found = variables_of("xgboost.training", "train", "cv")
-    boosters = [found.get("bst"), *(fold.bst for fold in found.get("cvfolds", ()))]
-    return found if any(one is booster for one in boosters) else {}
+    for one in (found.get("bst"), *(fold.bst for fold in found.get("cvfolds", ()))):
+        if one is booster:
+            return found
+    return {}
 
 
 def train(
@@ -272,18 +282,22 @@ def train(
             values = next(iter(evals_log.get("valid", {}).values()), None)
             return on_round is not None and bool(on_round(None if values is None else float(values[-1])))
 
+    evaluated: dict[str, Any] = {}
+    if valid is not None:
+        evaluated = {"evals": [(valid, "valid")], "custom_metric": measure}
     booster = xgb.train(
         settings(objective, params),
         data,
         rounds,
-        evals=[] if valid is None else [(valid, "valid")],
         obj=objective if callable(objective) else None,
-        custom_metric=None if valid is None else measure,
         early_stopping_rounds=early_stopping,
         verbose_eval=False,
         callbacks=[EachRound()],
+        **evaluated,
     )
-    return booster if early_stopping is None else booster[: booster.best_iteration + 1]
+    if early_stopping is not None:
+        booster = booster[: booster.best_iteration + 1]
+    return booster
 
 
 def settings(

@@ -253,6 +253,8 @@ def compare_values(
         w = np.asarray(weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
+    if n and not w.any():
+        raise ValueError("weight is 0 for every query: give some queries a weight above 0")
 
     # The values of each measure, (n_systems, n_queries), and the queries on which every system has one.
     columns, known = {}, {}

@@ -8,7 +8,7 @@ import zlib
 from abc import ABC, abstractmethod
 from dataclasses import field, fields, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,11 +123,6 @@ class Measure(Value, ABC, registered=False):
         """Whether it reads the positions at which rows were shown, so that data without them are refused."""
         return False
 
-    @property
-    def strict(self) -> Self:
-        """The measure as a mean over the queries on which it is defined; others would dilute gains and losses."""
-        return replace(self, empty=math.nan)
-
     @abstractmethod
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The value for each query; NaN where undefined."""
@@ -156,6 +151,10 @@ class Measure(Value, ABC, registered=False):
             q.required_position()
         values = self._per_query(s, q)
         return np.where(np.isnan(values), self.empty, values)
+
+    def undefined_on(self, q: Queries) -> NDArray[np.bool_]:
+        """The queries that count as `empty`, bool (n_queries,), for scores that do not tie."""
+        return np.isnan(replace(self, empty=math.nan).per_query(np.arange(q.n_documents), q))
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
         """The mean over queries, returned as the caller expects it.

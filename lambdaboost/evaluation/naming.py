@@ -74,7 +74,7 @@ def parse_all(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, 
     >>> parse_all("ndcg@10"), parse_all(["map", "mrr@5", parse("MAP")])
     ((NDCG(k=10),), (MAP(), MRR(k=5)))
     """
-    if isinstance(given, Measure | str):
+    if isinstance(given, Measure | str) or not isinstance(given, Iterable):  # such as the class NDCG
         given = (given,)
     found = tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in given))
     if not found or not all(isinstance(measure, Measure) for measure in found):

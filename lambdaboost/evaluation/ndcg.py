@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ class DiscountedGain(AtCutoff, registered=False):
 
     def gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of each document, float64 (n_documents,); 0 if its label is missing; cached in `q`."""
-        return q.memo((self._cache_key(k=None), "gains"), lambda: self._gains(q))
+        return q.memo(("gains", *self._of_gains), lambda: self._gains(q))
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
         """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
@@ -42,23 +43,26 @@ class DiscountedGain(AtCutoff, registered=False):
                 raise RowError(self.source, row, float(q.source(self.source)[row]), remedy)
             return ideal
 
-        return q.memo((self._cache_key(), "ideal"), build)
+        return q.memo(("ideal", self.k, *self._of_gains), build)
 
     def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of each document over its query's ideal DCG@k, float32 (n_documents,) in [0, 1]; cached in `q`.
 
         0 where the ideal is 0. Divided in float64.
         """
-        return q.memo((self._cache_key(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
+        key = "normalized gains", self.k, *self._of_gains
+        return q.memo(key, lambda: self.swap_gains(q).astype(np.float32))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of a document in a swap: its normalised gain; float64 (n_documents,)."""
         ideal = np.repeat(self.ideal(q), q.sizes)
         return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
 
-    def _cache_key(self, **changes: Any) -> Any:
-        """The cache key of gains: parameters that do not affect them are at their defaults."""
-        return replace(self, empty=0.0, **changes)
+    @cached_property
+    def _of_gains(self) -> tuple[Any, ...]:
+        """What gains depend on: the class and its parameters without the cutoff and `empty`."""
+        names = (spec.name for spec in fields(self) if spec.name not in ("k", "empty"))
+        return type(self), *(getattr(self, name) for name in names)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         gains = mask_not_retrieved(self.gains(q), scores, 0.0)

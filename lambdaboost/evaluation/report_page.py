@@ -36,7 +36,8 @@ History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
 LONGEST = 4_000  # characters of a paragraph
-LONGEST_NAME = 32  # characters of a measure in tables and charts
+SHOWN = 12  # contributions of features
+LONGEST_NAME = 28  # characters of a measure in tables and charts
 
 
 def report(
@@ -46,6 +47,7 @@ def report(
     measures: Measure | str | Iterable[Measure | str] | None = None,
     *,
     histories: Mapping[str, History] | None = None,
+    explanations: Mapping[str, Any] | None = None,
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
 ) -> Path:
@@ -71,6 +73,9 @@ def report(
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``.
+    explanations : mapping of str to Explanation, optional
+        What `explain` returns, by a sentence that says which documents these are. The command line explains two
+        neighbours of the worst query of each model.
     run : mapping, optional
         Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``.
     title : str
@@ -109,12 +114,13 @@ def report(
     for name, given in scores.items():
         if ties := describe_sorted_ties(chosen, given, queries):
             facts.append((f"Ties of {name}", ties))
-    facts += [(short, text) for text, short in names.items() if short != text]
+    facts += [(short, text) for text, short in names.items()]
     sections = {
         "Measures": _measures_section(values, queries, comparison, names),
         "Trade-off": _trade_off_section(comparison, names, *firsts),
         "Learning curves": _curves_section(histories or {}),
         "Gains and losses by query": _gains_section(values, firsts, queries, names),
+        "Why one document stands above another": _explanations_section(explanations or {}),
         "What was run": html_table(text_frame(["", ""], facts), header=False, classes="facts"),
     }
     parts = list(enumerate((heading for heading, content in sections.items() if content), 1))
@@ -163,13 +169,17 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
 
 
 def _short_names(measures: Iterable[Measure]) -> dict[str, str]:
-    """What tables and charts call each measure by its `repr`: that, or where it is long its class and its cutoff."""
+    """What tables and charts call each measure by its `repr`: its class and cutoff, its source, and what else differs.
+
+    >>> from lambdaboost import CNDCG, NDCG
+    >>> [*_short_names([NDCG(10), NDCG(3, gain="linear"), CNDCG(3)]).values()]
+    ['NDCG@10', 'NDCG@3 gain_linear', 'CNDCG@3 clicks']
+    """
     names: dict[str, str] = {}
     for measure in measures:
-        text = repr(measure)
+        text = type(measure).__name__ + measure.name.removeprefix(measure.short_name).replace("-", " ")
         if len(text) > LONGEST_NAME:
-            k = getattr(measure, "k", None)
-            text = f"{type(measure).__name__}({f'k={k}, ' * (k is not None)}…)"
+            text = f"{text[: LONGEST_NAME - 4]}…"
             again = sum(name.startswith(text) for name in names.values())
             text += f" {again + 1}" * (again > 0)
         names[repr(measure)] = text
@@ -198,10 +208,12 @@ def _measures_section(
     if others:
         by_system = {name: [100 * np.array(comparison[name, m][3:6]) for m in measures] for name in others}
         draw = partial(charts.draw_intervals, points=by_system, rows=rows, x="Difference × 100", zero=True)
-        caption = f"Differences of means from {baseline}, times 100. Intervals and p are unadjusted."
-        frame = comparison.differences_table
-        frame["Measure"] = rows * len(others)
-        tables += _table(frame, caption, "differences")
+        # A table for each system, so that p-values fit on a phone.
+        frame = comparison.differences_table.drop(columns="System")
+        for at, name in enumerate(others):
+            of_system = frame.iloc[at * len(rows) : (at + 1) * len(rows)].assign(Measure=rows)
+            caption = f"{name} less {baseline}, times 100. Intervals and p are unadjusted."
+            tables += f"\n<h3>{_escape(name)}</h3>\n{_table(of_system, caption, 'differences')}"
         pictures += _chart(draw, f"Differences from {baseline} with paired 95% intervals, unadjusted.")
     return f"{tables}\n{pictures}"
 
@@ -215,8 +227,9 @@ def _trade_off_section(
     pieces = []
     for up in further:
         caption = (
-            f"{across!r} against {up!r}; up and right is better. The line joins the Pareto front, systems that no "
-            f"other beats on both. Bars are 95% intervals of the differences from {comparison.systems[0]}."
+            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto "
+            "front, systems that no other beats on both. Bars are 95% intervals of the differences from "
+            f"{comparison.systems[0]}."
         )
         draw = partial(
             charts.draw_front, comparison=comparison, across=repr(across), up=repr(up), names=names
@@ -264,7 +277,7 @@ def _gains_section(
             x, _ = paired(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
-                f"{measure!r} of each query, {system} less {baseline}, sorted: {better} better, "
+                f"{names[repr(measure)]} of each query, {system} less {baseline}, sorted: {better} better, "
                 f"{x.size - better - worse} equal, {worse} worse."
             )
             y = f"Difference in {charts.escape_label(names[repr(measure)])}"
@@ -283,6 +296,19 @@ def _gains_section(
         )
         frame = text_frame(["Query", "Documents", baseline, system, "Difference"], rows)
         pieces.append(_table(frame, caption))
+    return "\n".join(pieces)
+
+
+def _explanations_section(explanations: Mapping[str, Any]) -> str:
+    """The contributions of the features to each difference of scores, in a chart and a table."""
+    pieces = []
+    for which, why in explanations.items():
+        pieces.append(_chart(why.plot, f"{which} What each feature adds to the difference of their scores."))
+        rows = []
+        for name, above, below, contribution in why.frame.head(SHOWN).itertuples(index=False):
+            rows.append([str(name), str(above), str(below), f"{contribution:+.4g}"])
+        frame = text_frame(["Feature", "Above", "Below", "Contribution"], rows)
+        pieces.append(_table(frame, f"The largest of {counted(len(why.frame), 'contribution')}."))
     return "\n".join(pieces)
 
 
@@ -313,8 +339,7 @@ def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> l
 
     # How queries count on which a measure is undefined.
     for measure in measures:
-        undefined = np.isnan(measure.strict.per_query(np.arange(q.n_documents), q))  # without ties
-        if n := int(undefined.sum()):
+        if n := int(measure.undefined_on(q).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             facts.append((repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"))
     return facts

@@ -265,8 +265,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     Raises
     ------
     TypeError, ValueError
-        If scores do not match the queries or are not finite, a model has the same score everywhere, there are not two
-        measures, or a measure lacks its label source or is undefined on every query.
+        If scores do not match the queries or are not finite, a model has the same score everywhere, every query has
+        weight 0, there are not two measures, or a measure lacks its label source or is undefined on every query.
 
     Examples
     --------
@@ -297,12 +297,16 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     if not isinstance(q, Queries):
         raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+    if not q.query_weight.any():
+        raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
     if not isinstance(measures, Iterable | Measure):
         raise TypeError(f"measures is {measures!r}: give two, the one to keep and the one to raise")
     given = [measures] if isinstance(measures, Measure | str) else list(measures)
     if len(given) != 2:
         raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
     chosen = parse_all([given[0]])[0], parse_all([given[1]])[0]
+    if not (q.query_weight > 0).any():
+        raise ValueError("q has weight 0 for every query: give weights above 0 to those that count")
     arrays, spreads = [], []
     for name, scores in (("first", first), ("second", second)):
         with error_context(name):

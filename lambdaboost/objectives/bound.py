@@ -45,7 +45,7 @@ class Bound:
         # NaN where a score is NaN, and infinite or NaN where one is infinite.
         spread = float(s.max()) - float(s.min())
         if not spread <= WIDEST_SPAN:
-            self._check_scores(s)
+            check_finite_and_near(s, self.offsets)
         return self.lambdas(Round(s, spread, int(iteration)))
 
     def gradient(self, scores: ArrayLike, iteration: int = 0) -> Gradient:
@@ -57,33 +57,30 @@ class Bound:
         derivatives[1] = mu
         if self.weight is not None:
             derivatives *= self.weight
-        if not np.isfinite(derivatives).all():
-            self._refuse(derivatives, iteration)
+        finite = np.isfinite(derivatives)
+        if not finite.all():
+            at, row = (int(index) for index in np.argwhere(~finite)[0])
+            raise ValueError(
+                f"{('grad', 'hess')[at]}[{row}] of {self.objective!r} is {derivatives[at, row]} in round {iteration}: "
+                "both engines would continue silently; look at its schedules and weights, and at the scores and labels "
+                "of that document's query"
+            )
         return derivatives[0], derivatives[1]
 
-    def _check_scores(self, scores: NDArray[np.float64]) -> None:
-        """Raise where a score is not finite, or two of one query are so far apart that differences overflow."""
-        finite = np.isfinite(scores)
-        if not finite.all():
-            row = int(finite.argmin())
-            raise ValueError(f"scores[{row}] is {scores[row]}: every score must be finite")
-        starts = self.offsets[:-1]
-        with np.errstate(over="ignore"):
-            span = np.maximum.reduceat(scores, starts) - np.minimum.reduceat(scores, starts)
-        if (span > WIDEST_SPAN).any():
-            query = int((span > WIDEST_SPAN).argmax())
-            raise ValueError(
-                f"scores of query {query} are {span[query]:g} apart, expected at most {WIDEST_SPAN:g}: "
-                "scale the scores down"
-            )
 
-    def _refuse(self, derivatives: NDArray[np.float32], iteration: int) -> None:
-        """Name the first derivative that is not finite."""
-        at, row = (int(index) for index in np.argwhere(~np.isfinite(derivatives))[0])
+def check_finite_and_near(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+    """Raise where a score is not finite, or two of one query are so far apart that differences overflow."""
+    finite = np.isfinite(scores)
+    if not finite.all():
+        row = int(finite.argmin())
+        raise ValueError(f"scores[{row}] is {scores[row]}: every score must be finite")
+    with np.errstate(over="ignore"):
+        span = np.maximum.reduceat(scores, offsets[:-1]) - np.minimum.reduceat(scores, offsets[:-1])
+    if (span > WIDEST_SPAN).any():
+        query = int((span > WIDEST_SPAN).argmax())
         raise ValueError(
-            f"{('grad', 'hess')[at]}[{row}] of {self.objective!r} is {derivatives[at, row]} in round {iteration}: both "
-            "engines would continue silently; look at its schedules and weights, and at the scores and labels of that "
-            "document's query"
+            f"scores of query {query} are {span[query]:g} apart, expected at most {WIDEST_SPAN:g}: scale the scores "
+            "down"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,14 +64,6 @@ class Objective(Value, registered=False):
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
-
-    def __new__(cls, *given: Any, **named: Any) -> Self:
-        """Raise where an engine that was given the class, in place of an objective, calls it with scores and data."""
-        if len(given) == 2 and isinstance(given[0], np.ndarray) and hasattr(given[1], "get_label"):
-            raise TypeError(
-                f"objective is the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
-            )
-        return super().__new__(cls)
 
     @property
     def parts(self) -> tuple[Objective, ...]:

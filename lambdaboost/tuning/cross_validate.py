@@ -2,7 +2,9 @@
 
 Folds are of whole queries, and queries whose documents are equal are in one fold. All folds get the same number of
 rounds, the one with the highest mean of the first measure: the best number of each fold by itself would be chosen by
-the queries that it is measured on, and cannot be trained again on all of them.
+the queries that it is measured on, and cannot be trained again on all of them. The common number is chosen by all
+queries together, one number by hundreds of them; where even that is too much, as in the proof of `trade_off`, there are
+the scores at the number that the other folds chose.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ class CrossValidated:
         The queries that were measured, each held out once, with all labels.
     scores : float64 array of shape (n_documents,)
         The score of each document by the model that was not trained on its query, in the order of `queries`.
+    nested_scores : float64 array of shape (n_documents,)
+        The same, with the number of rounds of each fold chosen by the other folds alone, so that no query stopped the
+        model that scores it: what `trade_off` takes for a proof. Equal to `scores` without early stopping.
     values : dict of Measure to float64 array
         Each measure of each query, a figure for every query of `queries`; NaN where it is undefined.
     rounds, limit : int
@@ -51,6 +56,7 @@ class CrossValidated:
 
     queries: Queries
     scores: Floats
+    nested_scores: Floats
     values: dict[Measure, Floats]
     rounds: int
     limit: int
@@ -77,7 +83,7 @@ def cross_validate(
     group: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
-    early_stopping_rounds: int | None = 50,
+    early_stopping_rounds: int | None = 30,
     workers: int = 1,
     seed: int = 0,
 ) -> CrossValidated:
@@ -93,7 +99,8 @@ def cross_validate(
     ranker : LambdaRanker
         The ranker, of either engine, with its parameters and columns; it is not fitted itself.
     X, y, group, qid, sample_weight
-        As in ``ranker.fit``; or a Collection as `X`.
+        As in ``ranker.fit``; or a Collection as `X`. Sparse features stay sparse, unless there are further label
+        sources or positions, which a ranker reads as columns of a table.
     measures : Measure, str or iterable of them
         The measures; the first decides the number of rounds.
     folds : int
@@ -143,9 +150,10 @@ def cross_validate(
         raise failed[0]
     found = measure_folds(trained, columns, shuffled, fold, chosen, early_stopping_rounds)
     # Back to the order of documents that the caller knows.
-    scores = np.empty_like(found.scores)
-    scores[data.queries.shuffled_rows(seed)] = found.scores
-    return replace(found, queries=data.queries, scores=scores)
+    scores, nested = np.empty_like(found.scores), np.empty_like(found.scores)
+    order = data.queries.shuffled_rows(seed)
+    scores[order], nested[order] = found.scores, found.nested_scores
+    return replace(found, queries=data.queries, scores=scores, nested_scores=nested)
 
 
 class TrainedFold(NamedTuple):
@@ -180,22 +188,27 @@ def train_fold(
     grades = train.queries.labels[RELEVANCE]
     if added is not None:
         grades = grades + train.queries.labels[added]
-    arguments: dict[str, Any] = {}
+    X, arguments = to_fit(train, columns)
+    Xv, of_valid = to_fit(valid, columns)
+    arguments["eval_set"] = [(Xv, valid.queries.labels[RELEVANCE])]
+    if "group" in of_valid:
+        arguments["eval_group"] = [of_valid["group"]]
+
+    # The engines differ in where a measure, its patience and the weights of held-out queries are given.
     if ranker._engine.NAME == "xgboost":
         copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
+        weights = "sample_weight_eval_set"
     else:
-        arguments = {"eval_metric": [measure], "callbacks": []}
+        arguments |= {"eval_metric": [measure], "callbacks": []}
+        weights = "eval_sample_weight"
         if early_stopping_rounds is not None:
             arguments["callbacks"].append(lightgbm_stop(early_stopping_rounds))
+    if "sample_weight" in of_valid:
+        arguments[weights] = [of_valid["sample_weight"]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the training on all queries warns
         try:
-            copy.fit(
-                table_of(train, columns),
-                grades,
-                eval_set=[(table_of(valid, columns), valid.queries.labels[RELEVANCE])],
-                **arguments,
-            )
+            copy.fit(X, grades, **arguments)
         except Exception as error:  # a setting that fails is a row of a table, and others go on
             text = refusal(error)
             return TrainedFold(error=error if text is None else ValueError(text))
@@ -237,28 +250,41 @@ def measure_folds(
     ranker = trained[0].ranker
     limit = int(ranker.n_estimators or 100)
     parts = [data.take(fold == number) for number in range(len(trained))]
-    rounds = limit
-    if early_stopping_rounds is not None:
-        rounds = common_rounds(
-            [one.curve for one in trained],
-            [defined_weight(measures[0], part.queries) for part in parts],
-            early_stopping_rounds,
-            limit,
-        )
+    curves = [one.curve for one in trained]
+    weights = [defined_weight(measures[0], part.queries) for part in parts]
+
+    def rounds_of(folds: list[int]) -> int:
+        if early_stopping_rounds is None:
+            return limit
+        of_folds = [curves[number] for number in folds], [weights[number] for number in folds]
+        return common_rounds(*of_folds, early_stopping_rounds, limit)
+
+    def predict(number: int, rounds: int) -> Floats:
+        n, part = min(rounds, curves[number].size), to_fit(parts[number], columns)[0]
+        up_to = {"iteration_range": (0, n)} if ranker._engine.NAME == "xgboost" else {"num_iteration": n}
+        found: Floats = trained[number].ranker.predict(part, **up_to)
+        return found
+
+    # The scores of each fold after the common number of rounds, and after the one that the other folds choose.
+    every = list(range(len(trained)))
+    rounds = rounds_of(every)
     measured = np.flatnonzero(fold >= 0)
     queries = data.queries.take(measured)
-    scores = np.empty(data.queries.n_documents)
+    scores, nested = np.empty(data.queries.n_documents), np.empty(data.queries.n_documents)
     values = {measure: np.empty(fold.size) for measure in measures}
-    for number, (one, part) in enumerate(zip(trained, parts, strict=True)):
-        n = min(rounds, one.curve.size)
-        up_to = {"iteration_range": (0, n)} if ranker._engine.NAME == "xgboost" else {"num_iteration": n}
-        found = one.ranker.predict(table_of(part, columns), **up_to)
-        scores[data.queries.rows_of(fold == number)] = found
+    for number, part in enumerate(parts):
+        found = predict(number, rounds)
+        others = rounds_of([other for other in every if other != number] or every)
+        rows = data.queries.rows_of(fold == number)
+        scores[rows] = found
+        nested[rows] = found if others == rounds else predict(number, others)
         for measure in measures:
             values[measure][fold == number] = measure.per_query(found, part.queries)
+    rows = data.queries.rows_of(measured)
     return CrossValidated(
         queries,
-        scores[data.queries.rows_of(measured)],
+        scores[rows],
+        nested[rows],
         {measure: of[measured] for measure, of in values.items()},
         rounds,
         limit,
@@ -335,6 +361,20 @@ def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **array
             "leave it out, and put it into the Queries of the Collection"
         )
     return X
+
+
+def to_fit(data: Collection, columns: Columns) -> tuple[Any, dict[str, Any]]:
+    """A Collection's features and further arguments as a ranker's `fit` takes them.
+
+    A table has names and further columns. Features without either are an array, as are sparse ones without columns.
+    """
+    q = data.queries
+    needed = data.categories or columns.sources or columns.position
+    if needed or (data.feature_names and isinstance(data.features, np.ndarray)):
+        return table_of(data, columns), {}
+    if columns.weight is None:
+        return data.features, {"group": q.sizes}
+    return data.features, {"group": q.sizes, "sample_weight": q.query_weight}
 
 
 def table_of(data: Collection, columns: Columns) -> Any:

@@ -3,22 +3,16 @@
 **Stages.** The engine's own objective with its own parameters; `YetiLoss` on the settings of `PORTFOLIO`; on the best
 of these, in the same folds, the engine's other objectives and lambdaboost's, and with a further label source the ways
 to use it. Where both engines are installed, XGBoost is trained on the first two settings of trees as well.
-
-**The table.** Every row is a difference of two settings, paired by query. Where one of them was chosen as the best of
-k, the row stands for k comparisons: its interval has the level 1 − 0.05 / k, and Holm's correction over the whole table
-counts it k times.
 """
 
 from __future__ import annotations
 
-import html
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import joblib
@@ -28,30 +22,17 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.evaluation import CNDCG, NDCG, Measure, trade_off
-from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
 from lambdaboost.evaluation.naming import parse_all
-from lambdaboost.evaluation.significance import (
-    LEGEND,
-    LEVEL,
-    holm,
-    interval,
-    mark,
-    paired,
-    two_sided_p,
-    weighted_mean,
-)
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
 from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps.registry import SWAPS
-from lambdaboost.saving import save
 from lambdaboost.tuning.cross_validate import (
-    CrossValidated,
     TrainedFold,
     check_measure,
     columns_in,
@@ -62,145 +43,16 @@ from lambdaboost.tuning.cross_validate import (
     named,
     read,
     table_of,
+    to_fit,
     train_fold,
 )
-from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
+from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
+from lambdaboost.tuning.tuned import Result, Setting, Tuned, blend, compare_results
 
-Floats = NDArray[np.float64]
-COLUMNS = (
-    *("question", "candidate", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM, "mark"),
-    *("rounds", "seconds", "error"),
-)
 SHARED = (1, 2)  # the settings of trees by which the engines are compared
 SHARE_OF_TREES = 0.6  # of the minutes
 ROWS_OF_PROCESS = 400_000  # documents of all trainings together that make a further process worth its start
-PROBE, USUAL = (
-    20,
-    120,
-)  # rounds of the training that is timed before the search, and that a fold usually takes
-
-
-class Setting(NamedTuple):
-    """A training to cross-validate."""
-
-    question: str  # that it answers: "default", "trees", "objective", "label" or "engine"
-    objective: Any
-    engine: str
-    trees: int  # the place in `PORTFOLIO`; 0 are the engine's own parameters
-    added: str | None = None  # a label source that is added to the grades of the training
-    is_baseline: bool = False  # trained to be compared with, and never chosen
-
-    @property
-    def name(self) -> str:
-        """What it is called in the table."""
-        objective = self.objective if isinstance(self.objective, str) else repr(self.objective)
-        labels = f" of {RELEVANCE} + {self.added}" if self.added else ""
-        trees = f"trees {self.trees}" if self.trees else "default parameters"
-        return f"{objective}{labels}, {ENGINES[self.engine].TITLE}, {trees}"
-
-
-class Result(NamedTuple):
-    """What the cross-validation of a setting found."""
-
-    setting: Setting
-    found: CrossValidated
-
-
-class Failed(NamedTuple):
-    """A setting that could not be trained or measured, and why."""
-
-    setting: Setting
-    error: str
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tuned:
-    """The result of `tune`.
-
-    Attributes
-    ----------
-    comparison : pandas.DataFrame
-        A row for each comparison and measure: ``question`` ("trees", "objective", "label", "engine", "choice"),
-        ``candidate``, ``baseline``, ``measure``, the ``mean`` of the candidate, the ``difference`` from the baseline
-        with its interval from ``low`` to ``high``, ``p`` of the paired t-test, ``p after Holm``, which is corrected for
-        all rows, and the ``mark`` of significance; ``rounds``, ``seconds`` and the ``error`` of a setting that failed.
-    choice : pandas.Series
-        The row of the chosen setting on the first measure.
-    model : ranker
-        The chosen setting as a fitted LambdaRanker, trained on all queries of `X`.
-    objective, params, rounds : objective or str, dict, int
-        What the model was fitted with.
-    scores : dict of str to float64 array of shape (n_documents,)
-        The held-out scores of every setting by its name, in the order of `queries`.
-    queries : Queries
-        The queries that were measured.
-    notes : tuple of str
-        What else has to be said: rounds that reached the limit, settings that failed or were not reached.
-    trade_off, weights
-        With `tolerance`: the curve of `trade_off`, and the weights with which `model` was merged; else None.
-    is_stopped : bool
-        Whether Ctrl-C ended the search.
-
-    """
-
-    comparison: Any
-    choice: Any
-    model: Any
-    objective: Any
-    params: dict[str, Any]
-    rounds: int
-    scores: dict[str, Floats]
-    queries: Queries
-    notes: tuple[str, ...] = ()
-    trade_off: Any = None
-    weights: tuple[float, float] | None = None
-    is_stopped: bool = False
-
-    @property
-    def table(self) -> Any:
-        """The comparison times 100, as a pandas frame of texts."""
-        rows = []
-        for row in self.comparison.to_dict("records"):
-            if row["error"]:
-                rows.append([row["question"], row["candidate"], row["error"], *[""] * 6])
-                continue
-            cells = [row["question"], row["candidate"], row["baseline"], row["measure"]]
-            cells.append(f"{100 * row['mean']:.2f}")
-            if not row["baseline"]:
-                rows.append([*cells, *[""] * 4])
-                continue
-            ends = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f}"
-            if not np.isfinite([row["low"], row["high"]]).all():
-                ends = "too few queries for an interval"
-            difference = f"{row['mark']} {100 * row['difference']:+.2f}".lstrip()
-            rows.append([*cells, difference, ends, f"{row['p']:.2g}", f"{row[HOLM]:.2g}"])
-        header = ["Question", "Candidate", "Baseline", "Measure", "Mean", "Difference", "Interval", "p", HOLM]
-        return text_frame(header, rows)
-
-    @property
-    def caption(self) -> str:
-        """How to read the table."""
-        n = int(np.count_nonzero(self.queries.query_weight > 0))
-        return (
-            f"Means and differences times 100, over {counted(n, 'query', 'queries')} held out; {LEGEND} than the "
-            f"baseline (paired t-test, p < {LEVEL:g} after Holm's correction over the table)."
-        )
-
-    def __repr__(self) -> str:
-        lines = [f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}"]
-        return "\n".join([*lines, "", self.table.to_string(index=False), "", self.caption, *self.notes])
-
-    def _repr_html_(self) -> str:
-        title = html.escape(f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}")
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.caption, *self.notes))
-        return f"<b>{title}</b>\n{html_table(self.table)}\n{notes}"
-
-    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
-        """Write the model as `lambdaboost.save` does, with the comparison; `about` has further entries."""
-        # JSON has no infinite ends of intervals, nor NaN.
-        table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
-        records = table.where(table.notna(), None).to_dict("records")
-        save(self.model, path, about={"tuning": {"comparison": records}, **(about or {})})
+PROBE, USUAL = 20, 120  # rounds of the training that is timed before the search, and those of a usual fold
 
 
 def tune(
@@ -218,11 +70,11 @@ def tune(
     measure: Measure | str | Iterable[Measure | str] = "ndcg@10",
     tolerance: float | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
-    settings: int = len(PORTFOLIO),
+    settings: int = TRIED,
     minutes: float | None = None,
     folds: int = 5,
     rounds: int = 500,
-    early_stopping_rounds: int = 50,
+    early_stopping_rounds: int = 30,
     workers: int | None = None,
     seed: int = 0,
 ) -> Tuned:
@@ -250,11 +102,13 @@ def tune(
         The first decides; with several, every comparison has a row for each.
     tolerance : float, optional
         With two measures: how much of the first may be lost, in its units, such as 0.005, for more of the second. The
-        models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`.
+        models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`: on
+        held-out scores after numbers of rounds that the other folds chose. Not with `valid`, which stops every model.
     engine : "lightgbm" or "xgboost", optional
         The engine; by default LightGBM, with XGBoost on two settings of trees where both are installed.
     settings : int
-        How many settings of trees are tried, of at most 12.
+        How many settings of trees are tried, of at most 12. The first four have small trees; with many thousand queries
+        later ones, which have larger trees, are worth their time.
     minutes : float, optional
         The time after which no further training starts.
     folds : int
@@ -306,6 +160,11 @@ def tune(
                 f"tolerance takes two measures, one to keep and one to raise, and measure has {len(measures)}: give "
                 "such as measure=['ndcg@10', 'cndcg@10']"
             )
+        if valid is not None:
+            raise ValueError(
+                "tolerance is proven on queries that stopped neither model, and those of valid stop all: leave out "
+                "valid=, for folds, or give other queries to trade_off"
+            )
     if engine is not None and engine not in ENGINES:
         raise ValueError(
             f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
@@ -345,7 +204,7 @@ def tune(
 
     # The trees first, then objectives on the best of them.
     results: list[Result] = []
-    failed: list[Failed] = []
+    failed: dict[Setting, str] = {}
     begin, is_stopped = time.time(), False
     end = np.inf if minutes is None else begin + 60 * minutes
     try:
@@ -360,7 +219,7 @@ def tune(
         is_stopped = True
         print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
     if not results:
-        reasons = [f"no setting can be trained; {one.setting.name}: {one.error}" for one in failed]
+        reasons = [f"no setting can be trained; {one.name}: {error}" for one, error in failed.items()]
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # Choose and compare.
@@ -369,7 +228,8 @@ def tune(
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
         first, second = single_models(results, measures)
-        curve = trade_off(first.found.scores, second.found.scores, first.found.queries, measures)
+        scores = first.found.nested_scores, second.found.nested_scores
+        curve = trade_off(*scores, first.found.queries, measures)
         point = curve.choose(tolerance=tolerance)
         notes.append(point.sentence)
         members, chosen = [first], first
@@ -384,7 +244,10 @@ def tune(
         n_rounds = max(1, round(one.found.rounds * scale))
         if isinstance(X, Collection):
             ranker = ranker_of(one.setting, n_rounds, search.columns, seed)
-            fit_collection(ranker, X, search.columns)
+            features, arguments = to_fit(X, search.columns)
+            if X.feature_names:  # the model has them, also of sparse features
+                features, arguments = table_of(X, search.columns), {}
+            ranker.fit(features, X.queries.labels[RELEVANCE], **arguments)
         else:
             ranker = ranker_of(one.setting, n_rounds, columns, seed)
             ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
@@ -398,6 +261,7 @@ def tune(
         setting.objective,
         params_in(setting, seed),
         fitted[0].n_estimators,
+        tuple(fitted),
         {one.setting.name: one.found.scores for one in results},
         results[0].found.queries,
         tuple(notes),
@@ -405,15 +269,6 @@ def tune(
         weights,
         is_stopped,
     )
-
-
-def fit_collection(ranker: Any, data: Collection, columns: Columns) -> None:
-    """Fit a ranker on a Collection: as a table if it has names or further columns, else as an array."""
-    q, grades = data.queries, data.queries.labels[RELEVANCE]
-    if data.feature_names or columns.sources or columns.position or columns.weight:
-        ranker.fit(table_of(data, columns), grades)
-    else:
-        ranker.fit(data.features, grades, group=q.sizes)
 
 
 # The search.
@@ -506,6 +361,15 @@ def objectives_on(
     return found
 
 
+def stopping_first(setting: Setting, measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """The measures, first the one that chooses the rounds: of a further label's model, one of this label."""
+    if setting.question == "label":
+        for measure in measures:
+            if set(measure.sources) <= set(setting.objective.sources):
+                return (measure, *(other for other in measures if other != measure))
+    return measures
+
+
 def params_in(setting: Setting, seed: int) -> dict[str, Any]:
     """The parameters of a setting's ranker."""
     quiet = {"verbose": -1} if setting.engine == "lightgbm" else {}
@@ -535,16 +399,20 @@ def announce(search: Search, setting: Setting, n: int) -> None:
 
 
 def run(
-    search: Search, settings: Sequence[Setting], until: float, results: list[Result], failed: list[Failed]
+    search: Search,
+    settings: Sequence[Setting],
+    until: float,
+    results: list[Result],
+    failed: dict[Setting, str],
 ) -> None:
-    """Cross-validate settings and append each to one of the lists; those with a fold not begun by `until` to none."""
+    """Cross-validate settings and put each into `results` or `failed`; one with a fold not begun by `until` in none."""
     folds = int(search.fold.max()) + 1
     tasks = []
     for setting in settings:
         # One thread for each training: the processors go to different trainings.
         ranker = ranker_of(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
         for number in range(folds):
-            held_out, measure = search.fold == number, search.measures[0]
+            held_out, measure = search.fold == number, stopping_first(setting, search.measures)[0]
             given = ranker, search.columns, search.data, held_out, measure, search.early_stopping_rounds
             tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
     trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
@@ -554,14 +422,13 @@ def run(
         ]
         if errors := [one.error for one in of_setting if one.error is not None]:
             text = f"{type(errors[0]).__name__}: {errors[0]}"
-            failed.append(Failed(setting, " ".join(text.split())))
+            failed[setting] = " ".join(text.split())
         elif len(of_setting) == folds:
-            shared = search.columns, search.data, search.fold, search.measures, search.early_stopping_rounds
+            measures = stopping_first(setting, search.measures)
+            shared = search.columns, search.data, search.fold, measures, search.early_stopping_rounds
             found = measure_folds(of_setting, *shared)
             if np.isnan(list(found.means.values())).any():
-                failed.append(
-                    Failed(setting, "a measure is undefined on every query, as of a constant model")
-                )
+                failed[setting] = "a measure is undefined on every query, as of a constant model"
             else:
                 results.append(Result(setting, found))
 
@@ -582,8 +449,8 @@ def choose(results: Sequence[Result], measure: Measure) -> Result:
     """The setting with the highest mean, the first of equal ones.
 
     A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
-    that does not. The alternative, the engine's default unless another is better by one standard error, gives NDCG
-    away: see benchmarks/results/tune_choice.md.
+    that does not. The alternative, the simplest setting unless another is better by one standard error, gives NDCG
+    away: .3 points on average over nine sets, see benchmarks/results/portfolio.md.
     """
     eligible = [one for one in results if not one.setting.is_baseline]
     defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]
@@ -605,105 +472,14 @@ def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tup
     )
 
 
-def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
-    """Two settings whose scores are added with weights."""
-    found = first.found
-    scores = weights[0] * first.found.scores + weights[1] * second.found.scores
-    values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
-    objective = " + ".join(
-        f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
-    )
-    setting = first.setting._replace(question="label", objective=objective, is_baseline=True)
-    return Result(setting, replace(found, scores=scores, values=values, seconds=0.0))
-
-
-# The table.
-
-
-def differences(one: Result, other: Result, measure: Measure) -> tuple[Floats, Floats]:
-    """The differences of one setting from another by query, and the weights of the queries."""
-    return paired(one.found.values[measure], other.found.values[measure], one.found.queries.query_weight)
-
-
-def compare_results(
-    results: Sequence[Result],
-    failed: Sequence[Failed],
-    chosen: Result,
-    searched: Sequence[Result],
-    measures: Sequence[Measure],
-) -> Any:
-    """All comparisons, as `Tuned.comparison` describes them; `searched` are the settings of the search of trees."""
-    import pandas as pd
-
-    default = next((one for one in results if one.setting.question == "default"), None)
-    best = max(searched, key=lambda one: one.found.means[measures[0]], default=None)
-    of_trees = {one.setting.trees: one for one in searched}
-
-    # Each setting against one that differs from it in one thing, and of how many settings one of both was the best.
-    pairs: list[tuple[str, Result, Result | None, int]] = []
-    for one in results:
-        question = one.setting.question
-        if question == "default":
-            pairs.append((question, one, None, 1))
-        elif one is of_trees.get(0):  # the recommended objective on the engine's own trees
-            pairs.append((question, one, default, 1))
-        elif question == "trees":
-            pairs.append((question, one, of_trees.get(0), 1))
-        elif question == "engine":
-            pairs.append((question, one, of_trees.get(one.setting.trees), 1))
-        else:
-            pairs.append((question, one, best, len(searched)))
-            if one.setting.is_baseline and one.setting.added is None and best is not None:
-                # The second label's model with an equal say, at no further training.
-                spread = [float(np.std(each.found.scores)) for each in (best, one)]
-                if min(spread) > 0:
-                    both = blend(best, one, [1 / of for of in spread])
-                    pairs.append((question, both, best, len(searched)))
-    eligible = sum(not one.setting.is_baseline for one in results)
-    pairs.append(("choice", chosen, None if chosen is default else default, eligible))
-
-    # Tests, and one correction for all comparisons that the table could have held.
-    rows: list[dict[str, Any]] = []
-    tests: list[dict[str, Any]] = []
-    comparisons = 0
-    for question, one, other, k in pairs:
-        for measure in measures:
-            row: dict[str, Any] = {
-                "question": question,
-                "candidate": one.setting.name,
-                "baseline": "",
-                "measure": repr(measure),
-            }
-            row |= {
-                "mean": one.found.means[measure],
-                "rounds": one.found.rounds,
-                "seconds": one.found.seconds,
-            }
-            rows.append(row)
-            if other is not None:
-                x, weight = differences(one, other, measure)
-                low, high = interval(x, weight, LEVEL / k)
-                row |= {"baseline": other.setting.name, "difference": weighted_mean(x, weight).mean}
-                row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
-                tests.append(row)
-                comparisons += k
-    unseen = np.ones(comparisons - len(tests))
-    for row, p in zip(tests, holm([*(row["p"] for row in tests), *unseen]), strict=False):
-        row |= {HOLM: float(p), "mark": mark(row["difference"], float(p))}
-    rows += [
-        {"question": one.setting.question, "candidate": one.setting.name, "error": one.error}
-        for one in failed
-    ]
-    texts = {"baseline": "", "measure": "", "mark": "", "error": ""}  # where a row has none
-    return pd.DataFrame([texts | row for row in rows], columns=COLUMNS)
-
-
-def notes_on(results: Sequence[Result], failed: Sequence[Failed], planned: Sequence[Setting]) -> list[str]:
+def notes_on(
+    results: Sequence[Result], failed: Mapping[Setting, str], planned: Sequence[Setting]
+) -> list[str]:
     """What the table does not show: rounds at the limit, settings that were not reached."""
     notes = []
     if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
         notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")
-    reached = [*(one.setting for one in results), *(one.setting for one in failed)]
+    reached = [*(one.setting for one in results), *failed]
     if missing := [one.name for one in planned if one not in reached]:
         notes.append(f"Not complete: {'; '.join(missing)}.")
     return notes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from experiments.yue2007.optimality.weights import weights_of
+from experiments.yue2007.weights import weights_of
 from lambdaboost import Queries
 from lambdaboost.evaluation import NDCG, Measure
 
@@ -19,9 +19,9 @@ LEVEL = 0.01  # of the test, and of the share of directions that may raise the m
 DIRECTIONS = math.ceil(math.log(LEVEL) / math.log1p(-LEVEL))  # 459, the fewest that can show it
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class LocalOptimum:
-    """The result of `local_optimum_test`; `str` gives it in words.
+    """The result of `local_optimum_test`.
 
     Attributes
     ----------
@@ -29,8 +29,6 @@ class LocalOptimum:
         The measure.
     value : float
         Its mean at the trained weights.
-    n_weights : int
-        The number of weights of the model.
     step : float
         The length of a step, relative to the norm of the weights.
     changes : float64 (n_directions,)
@@ -40,7 +38,6 @@ class LocalOptimum:
 
     measure: Measure
     value: float
-    n_weights: int
     step: float
     changes: NDArray[np.float64]
 
@@ -63,26 +60,9 @@ class LocalOptimum:
         return float(binomtest(self.rises, self.trials, LEVEL, "less").pvalue) if self.trials else 1.0
 
     @property
-    def highest_share(self) -> float:
-        """The upper bound, with 99 % confidence, of the share of directions that raise it."""
-        if not self.trials:
-            return 1.0
-        return float(binomtest(self.rises, self.trials, LEVEL, "less").proportion_ci(1 - LEVEL).high)
-
-    @property
     def is_local_optimum(self) -> bool:
         """Whether p ≤ 1 %."""
         return self.p_value <= LEVEL
-
-    def __str__(self) -> str:
-        found = (
-            f"{self.measure!r} = {self.value:.4f}. Steps of {self.step:.3g} times the norm of the {self.n_weights} "
-            f"weights raise it along {self.rises} of {self.trials} random directions; p = {self.p_value:.2g}. "
-            "With 99 % confidence "
-        )
-        if self.is_local_optimum:
-            return f"{found}fewer than {LEVEL:.2%} of all directions raise it: a local optimum at this step."
-        return f"{found}no more than {self.highest_share:.2%} of all directions raise it: not shown to be an optimum."
 
 
 def local_optimum_test(
@@ -132,4 +112,4 @@ def local_optimum_test(
         u = rng.standard_normal(of_model.trained.size)
         moved = of_model.moves(u * (length / np.linalg.norm(u)))
         changes[at] = measure(scores + moved, q) - value
-    return LocalOptimum(measure, value, of_model.trained.size, float(step), changes)
+    return LocalOptimum(measure, value, float(step), changes)

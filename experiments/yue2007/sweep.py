@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.yue2007.optimality.weights import Floats, Weights, weights_of
+from experiments.yue2007.weights import Floats, Weights, weights_of
 from lambdaboost import Queries
 from lambdaboost.evaluation import NDCG, Measure
 
@@ -17,7 +17,7 @@ SIZES = (100, 1_000, 10_000)  # the paper's
 SHIFTS = np.linspace(-1, 1, 101)  # from a weight of 0 to a doubled one
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class WeightSweep:
     """The result of `weight_sweep`.
 
@@ -41,20 +41,6 @@ class WeightSweep:
     weights: tuple[str, ...]
     shifts: Floats
     values: Floats
-
-    def __repr__(self) -> str:
-        sizes = ", ".join(f"{n:,}" for n in self.sizes)
-        curves = f"{len(self.weights)} weights × {self.shifts.size} shifts"
-        return f"WeightSweep({self.measure!r}, {curves}, {sizes} queries)"
-
-    @property
-    def best_shift(self) -> Floats:
-        """The shift with the maximum of each curve, (n_sizes, n_weights); the smallest among ties.
-
-        Near 0 if the trained weight is at a local optimum of the measure.
-        """
-        by_size = np.argsort(np.abs(self.shifts), kind="stable")
-        return self.shifts[by_size[np.argmax(self.values[:, :, by_size], axis=2)]]
 
     @property
     def roughness(self) -> Floats:

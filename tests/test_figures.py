@@ -1,0 +1,49 @@
+"""Reports say which sources their figures depend on, and whether these have changed since."""
+
+import ast
+
+from benchmarks import provenance
+
+PLAIN = """
+def total(values):
+    return sum(values) + 1
+"""
+SAME = '''
+"""A module."""
+
+
+def total(values):  # of all
+    """The total."""
+    "Said once more."
+    return (
+        sum(values)
+        + 1
+    )
+'''
+
+
+def test_comments_and_docstrings_do_not_count():
+    def tree(code):
+        return provenance.plain_tree(ast.parse(code))
+
+    assert tree(PLAIN) == tree(SAME)
+    assert tree(PLAIN) != tree(PLAIN.replace("1", "2")) != tree(PLAIN.replace("+", "-"))
+    assert tree("f(None)") != tree("f()") and tree("x = 'a'") != tree("x = 'b'")
+
+
+def test_a_changed_source_is_named_with_the_command(tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    (package / "parts").mkdir(parents=True)
+    (package / "parts" / "one.py").write_text(PLAIN)
+    (package / "two.py").write_text(PLAIN)
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    report = tmp_path / "report.md"
+    report.write_text("# Title\n\n" + provenance.provenance("python -m benchmarks", "two", "parts"))
+    assert provenance.outdated(report) is None
+    (package / "parts" / "one.py").write_text(SAME)
+    assert provenance.outdated(report) is None
+    (package / "two.py").write_text(PLAIN.replace("1", "2"))
+    reason = provenance.outdated(report)
+    assert "report.md is older than parts, two: measure it anew by `python -m benchmarks`" in reason
+    report.write_text("# Title")
+    assert "does not say which sources" in provenance.outdated(report)

@@ -1,0 +1,191 @@
+"""What cannot be read as a table: each fault is one sentence that names the argument, or the column and the row."""
+
+import gzip
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lambdaboost.datasets import Columns
+from lambdaboost.lightgbm import LambdaRanker
+
+FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5], "site": [3, 4, 3]})
+APART = FRAME.iloc[[0, 2, 1]]
+LEVELS = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+INDEXED = pd.DataFrame({"y": [1]}, index=pd.Index([1], name="q"))
+PLACED = {"position": "place"}
+TEXTS = FRAME.assign(title="a title", url=["u", "v", "w"])
+DATES = FRAME.assign(x=pd.to_datetime(["2026-01-01"] * 3))
+
+
+def csv(text, name="t.csv"):
+    """A file by its name and content, which a test writes."""
+    content = text.encode()
+    return name, gzip.compress(content) if name == "t.csv.gz" else content
+
+
+def packed(*names):
+    """A zip file of several tables."""
+
+    def write(path):
+        with zipfile.ZipFile(path, "w") as folder:
+            for name in names:
+                folder.writestr(name, "q,y,x\n1,0,2\n")
+
+    return "t.csv.zip", write
+
+
+# What is given, as a table or the name of a file with its content; the columns; the error and its words.
+REFUSED = [
+    # Tables
+    ({"q": [1]}, {}, TypeError, "df must be a pandas, polars or pyarrow table"),
+    (pl.DataFrame({"q": [1]}).lazy(), {}, TypeError, "df is a LazyFrame: collect it first"),
+    (pd.DataFrame([[1, 2]], columns=["q", "q"]), {}, ValueError, "df has two columns 'q'"),
+    (LEVELS, {}, TypeError, r"df has names of two levels, such as \('a', 'x'\): join them"),
+    (INDEXED, {}, ValueError, r".* it is in the index; give df.reset_index\(\)"),
+    (FRAME.iloc[:0], {}, ValueError, "df has no rows: give those of one query at least$"),
+    # Columns
+    (FRAME, {"label": "gain"}, ValueError, "label: df has no column 'gain'"),
+    (FRAME, {"features": ["z"]}, ValueError, "df lacks features: 'z'"),
+    (FRAME, {"features": []}, ValueError, "features is empty"),
+    (FRAME, {"sources": "ctr"}, TypeError, "sources is 'ctr': give a list"),
+    (FRAME, {"sources": {"weight": "x"}}, ValueError, "a label source cannot be called 'weight'"),
+    (FRAME.assign(y=[0, np.inf, 2]), {}, ValueError, "column 'y' is inf in row 1 of df"),
+    (FRAME.assign(q=["a", None, "a"]), {}, ValueError, "column 'q' is missing in row 1"),
+    (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
+    (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
+    (TEXTS, {}, TypeError, "column 'title' .*; column 'url' .*: encode them as numbers.* by --categorical or --drop"),
+    (pl.from_pandas(TEXTS), {}, TypeError, "column 'title' of df is String, not numeric; column 'url' .*"),
+    (TEXTS, {"drop": ["url"]}, TypeError, "column 'title' of df is String, not numeric: encode it.* a category"),
+    *((make(DATES), {}, TypeError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")
+      for make in (pd.DataFrame, pl.from_pandas, pa.Table.from_pandas)),
+    # Files
+    (csv("", "t.xlsx"), {}, ValueError, r".* is a \.xlsx file, .*: read it with pandas\.read_excel, and give"),
+    (csv("", "t.json"), {}, ValueError, r".* read it with pandas\.read_json"),
+    (csv("", "t.jsonl.gz"), {}, ValueError, r".* read it with pandas\.read_json"),
+    (csv("", "t.pkl"), {}, ValueError, r".* read it with pandas\.read_pickle"),
+    (csv("", "t.zip"), {}, ValueError, ".* is a zip file of no table: unpack it"),
+    (packed("a.csv", "b.csv"), {}, ValueError, ".* the zip file holds 2 files; it must hold one"),
+    (csv("q,y,x\n1,0,2\n", "t.tsv"), {}, ValueError, ".* columns are separated by ','; separate them by tabs"),
+    (csv("q;y;x\n1;1;2\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
+    (csv("q,y,x,x\n1,1,2,3\n"), {}, ValueError, ".* it has two columns 'x'; rename one"),
+    (csv("q,y,x\n1,1,2,3\n"), {}, ValueError, ".* rows have more cells than the header; name every column"),
+    (csv(""), {}, ValueError, r".*t\.csv cannot be read as CSV with a header"),
+    (csv("q,y,x\n"), {}, ValueError, r".*t\.csv has no rows"),
+    (csv('q,y\n"a,1\n'), {}, ValueError, r".*t\.csv cannot be read as CSV"),
+    (csv("q,y\n", "t.parquet"), {}, ValueError, r".*t\.parquet cannot be read as Parquet"),
+    (("t.csv.zst", b"\x28\xb5\x2f\xfd"), {}, ValueError, ".* is compressed by zstd: decompress it"),
+    (("t.csv.gz", gzip.compress(b"q,y,x\n" + b"a,1,2\n" * 999)[:40]), {}, ValueError, r".*t\.csv\.gz"),
+    *((f"folder {name}", {}, ValueError, rf".*{name} is a folder: give a file$")
+      for name in ("t.txt", "t.csv", "t.parquet")),
+    (csv("1 qid:1 1:1\n0 qid:1 900000000:1\n", "t.txt"), {}, ValueError, ".* has a feature 900000000, above 1048576"),
+    # Rows of a file
+    (csv("q,y,x\na,1,2\n,1,2\n"), {}, ValueError, "column 'q' is missing in row 2 of .*: give the query"),
+    (csv("q,y,x\nb,1,1\na,0,2\nb,inf,3\n"), {}, ValueError, "column 'y' is inf in row 3 of .*: labels must be"),
+    (csv("q,y,x\nb,1,1\na,0,2\nb,1,-1\n"), {"sources": ["x"], "rates": ["x"]}, ValueError,
+     r"column 'x' is -1 in row 3 of .*t\.csv: counts of clicks must be ≥ 0"),
+    (csv("q,y,x\na,1,b\n"), {"label": "x"}, TypeError, "column 'x' is 'b' in row 1 of .*: labels are numbers"),
+    (csv("q,y,x,place\na,1,2,1\na,1,2,NaN\n"), PLACED, ValueError,
+     "column 'place' is 'NaN' in row 2 of .* and a number in other rows"),
+    (csv("q,y,x,place\na,1,2,1\na,1,2,0\n"), PLACED, ValueError, "column 'place' is 0 in row 2 of .*: give the rank"),
+    *((csv(f"q,y,x\n1,0,{other}\n1,1,{word}\n"), {}, TypeError, f"column 'x' is '{word}' in row 2 of .*, not a number")
+      for word in ("1_000", "0x10", "one") for other in ("2", "NA")),
+    *((csv(text, name), {}, ValueError, rf".* cannot be read .*: row {row} has \d of 3 cells; complete it")
+      for name in ("t.csv", "t.csv.gz") for text, row in {
+          "q,x,y\n1,2,0\n1,3\n": 2, "q,x,y\n\n1,2,0\n1,,\n1\n": 3, 'q,x,y\n1,"2,\n3",1\n2,5': 2}.items()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "columns", "error", "words"), REFUSED, ids=[case[3][:60] for case in REFUSED]
+)
+def test_each_fault_is_a_sentence(tmp_path, given, columns, error, words):
+    if isinstance(given, str):
+        given = tmp_path / given.removeprefix("folder ")
+        given.mkdir()
+    elif isinstance(given, tuple):
+        name, content = given
+        given = tmp_path / name
+        if callable(content):
+            content(given)
+        else:
+            given.write_bytes(content)
+    with pytest.raises(error, match=f"^{words}") as told:
+        Columns(**{"query": "q", "label": "y"} | columns).read(given)
+    assert "\n" not in str(told.value)
+
+
+USES = {
+    "label: column 'y'": {"features": ["x", "y"]},
+    "query: column 'q'": {"features": ["q", "x"]},
+    "drop: column 'site'": {"features": ["x", "site"], "drop": ["site"]},
+    "weight: column 'w'": {"features": ["x", "w"], "weight": "w"},
+    "position: column 'p'": {"features": ["x", "p"], "position": "p"},
+    "sources: column 'c'": {"features": ["x", "c"], "sources": ["c"]},
+    "document: column 'd'": {"features": ["x", "d"], "document": "d"},
+    "features: column 'x'": {"features": ["x", "x"]},
+    "sources: column 'e'": {"sources": {"a": "e", "b": "e"}},
+    "drop: column 'x'": {"categorical": ["x"], "drop": ["x"]},
+    "label: column 'y' ": {"categorical": ["y"]},
+}
+
+
+@pytest.mark.parametrize("problem", USES)
+def test_a_column_has_one_use(problem):
+    with pytest.raises(ValueError, match=f"^{problem.strip()} is given twice"):
+        Columns("q", "y", **USES[problem])
+    assert Columns("q", "y", features=["x", "site"], categorical=["site"]).read(FRAME).categories
+
+
+LISTS = {
+    "array": pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int64, 2)),
+    "list": pl.Series([[1], [2], [3]]),
+    "struct": pl.Series([{"a": 1}, {"a": 2}, {"a": 3}]),
+}
+
+
+@pytest.mark.parametrize("role", ["query", "label", "features"])
+@pytest.mark.parametrize("kind", LISTS)
+def test_columns_of_lists_are_named(kind, role):
+    frame = pl.from_pandas(FRAME).with_columns(odd=LISTS[kind])
+    tables = (
+        [frame] if kind == "array" else [frame, frame.to_arrow(), FRAME.assign(odd=LISTS[kind].to_list())]
+    )
+    named = {"query": "q", "label": "y", "features": ["x"]} | {role: ["odd"] if role == "features" else "odd"}
+    for table in tables:
+        with pytest.raises(TypeError, match=r"^column 'odd' of df holds lists, such as"):
+            Columns(**named).read(table)
+
+
+ARRAYS = {
+    r"qid has shape \(3, 2\), expected one dimension": (FRAME, {"qid": FRAME[["q", "site"]]}),
+    "weight has one value .* their ids do not ascend: their order is in doubt": (
+        APART,
+        {"weight": [2.0, 1.0]},
+    ),
+    "weight has .* its index lacks the query 'a'": (
+        APART,
+        {"weight": pd.Series([1.0, 2.0], index=["b", "c"])},
+    ),
+}
+
+
+@pytest.mark.parametrize("words", ARRAYS)
+def test_arrays_beside_a_table(words):
+    frame, given = ARRAYS[words]
+    columns, rows, y = Columns("q", "y"), frame, None
+    if "qid" in given:
+        columns, rows, y = Columns(), FRAME[["x"]].to_numpy(), FRAME.y
+    with pytest.raises(ValueError, match=f"^{words}"):
+        columns.read(rows, y, **given)
+
+
+def test_a_ranker_names_its_argument():
+    ranker = LambdaRanker(query="q", verbose=-1)
+    with pytest.raises(ValueError, match=r"^X has no rows"):
+        ranker.fit(FRAME.iloc[:0].drop(columns="y"), [])
+    with pytest.raises(TypeError, match=r"^column 'title' of X is String, not numeric: encode it as numbers"):
+        ranker.fit(TEXTS.drop(columns=["y", "url"]), FRAME.y)

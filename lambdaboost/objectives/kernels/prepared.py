@@ -83,17 +83,16 @@ class PreparedPairs:
             groups = group_by_kernel(kernels)
 
         # Short lists count their ranks, and write their order only if another part reads it.
-        is_shared = now.order is not None
-        order = now.order if is_shared else np.empty(scores.size, np.int32)
-        is_sorted = is_shared and bool(order[0] >= 0)
+        order, for_lanes, is_sorted = np.empty(scores.size, np.int32), NO_ORDER, False
+        if now.order is not None:
+            order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
         out = np.empty((2, scores.size), np.float32)
         swap = self.swap if swap is None else swap
         for which, wanted in groups.items():
             if which == BY_LANES and self.batches is not None:
                 over_queries(
-                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, wanted, is_sorted,
-                    order if is_shared else NO_ORDER, scores, self.levels.first, self.gain, self.factor, swap, force,
-                    out, lists=LANES,
+                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, wanted, is_sorted, for_lanes,
+                    scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
                 )  # fmt: skip
             else:
                 over_queries(

@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.engine_measures import engine_measures
 from benchmarks.lengths import lengths
-from benchmarks.load import load
 from benchmarks.machine import this_machine
 from benchmarks.measures import measures
 from benchmarks.plan import FULL, QUICK, Plan
@@ -27,9 +25,7 @@ SECTIONS: dict[str, tuple[Callable[[Plan, int], Section], str]] = {
     "lengths": (lengths, "λ inside trainings by the length of the lists, in processor time"),
     "scaling": (scaling, "one list of up to 512,000 documents"),
     "start": (start, "import and compilation"),
-    "metrics": (engine_measures, "measures against the engines' own metrics"),
     "measures": (measures, "measures against ir-measures"),
-    "load": (load, "reading LETOR text"),
 }
 RESULTS = Path(__file__).parent / "results"
 ELSEWHERE = Path("lambdaboost-bench")

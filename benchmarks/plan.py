@@ -46,9 +46,7 @@ class Plan:
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
     measured_documents : int
-        Documents of every data set on which measures are timed.
-    load_bytes : int
-        Size of the LETOR text that is read.
+        Documents on which measures are timed.
 
     """
 
@@ -62,7 +60,6 @@ class Plan:
     list_repetitions: int
     start_repetitions: int
     measured_documents: int
-    load_bytes: int
 
 
 FULL = Plan(
@@ -84,9 +81,8 @@ FULL = Plan(
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
     sampled=64,
     list_repetitions=7,
-    start_repetitions=3,
+    start_repetitions=2,
     measured_documents=100_000,
-    load_bytes=80_000_000,
 )
 QUICK = Plan(
     trained=(Case(Shape(200, 5)), Case(Shape(40, 40), truncation=10)),
@@ -99,5 +95,4 @@ QUICK = Plan(
     list_repetitions=2,
     start_repetitions=1,
     measured_documents=3_000,
-    load_bytes=3_000_000,
 )

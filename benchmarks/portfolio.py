@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.gain.one_label_sets import SETS, Judged
-from experiments.common.report import table, versions
+from benchmarks.provenance import provenance
+from experiments.common.report import table
 from experiments.common.script import note, run
 from lambdaboost import NDCG, YetiLoss, cross_validate
 from lambdaboost.datasets import Collection, web_search_log
@@ -288,10 +289,12 @@ def main(arguments: Any = None) -> None:
     settings = [settings[at] for at in complete]
     tables = {column: np.array([values[column, at + 1] for at in complete]) for column in columns}
     defaults = {column: values[column, 0] for column in columns}
-    head = (
-        f"`python -m benchmarks.portfolio FOLDER --draws {options.draws} --folds {options.folds} --rounds "
-        f"{options.rounds}`: {len(settings)} settings. {versions('lightgbm', 'xgboost')}."
+    command = (
+        f"python -m benchmarks.portfolio FOLDER --draws {options.draws} --folds {options.folds} "
+        f"--rounds {options.rounds}"
     )
+    made_by = provenance(command, "objectives", "evaluation", "tuning/cross_validate")
+    head = f"{len(settings)} settings.\n{made_by}"
     text = (__doc__ or "").split("\n\n", 1)[1].strip()
     parts = [rules(defaults, tables), sizes(defaults, tables), portfolio(tables, settings)]
     page = "\n\n".join(["# The settings of trees that tune tries, and how it chooses", head, text, *parts])

@@ -8,13 +8,11 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-from benchmarks import engine_measures, load, sums
+from benchmarks import sums
 from benchmarks.data import made
 from benchmarks.engines import ENGINES
 from benchmarks.plan import QUICK, Case, Shape
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import read_letor
-from lambdaboost.evaluation import AUC
 
 pytestmark = pytest.mark.slow
 
@@ -51,45 +49,20 @@ def test_sampled_sums(objective):
     assert lam.shape == mu.shape == sample.shape
 
 
-@pytest.mark.parametrize("documents", engine_measures.DOCUMENTS)
-def test_measures_are_compared_with_metrics_of_the_same_value(documents):
-    compared = list(engine_measures.compared(Shape(50, documents)))
-    assert {engine for _, engine, *_ in compared} == set(engine_measures.ENGINES)
-    for measure, engine, metric, scores, q in compared:
-        if measure != AUC():  # XGBoost's counts pairs of equal grade too
-            assert metric.value() == pytest.approx(measure(scores, q), abs=2e-6), (measure, engine)
-        assert metric.of_function(measure) == pytest.approx(measure(scores, q), abs=2e-6)
-
-
-def test_load(tmp_path):
-    found = load.load(replace(TINY, load_bytes=1), 2)
-    assert [row[0] for row in found.rows[:3]] == [
-        "lambdaboost read_letor, 1 thread",
-        "lambdaboost read_letor, 2 threads",
-        load.SKLEARN,
-    ]
-    assert load.write(tmp_path / "a.txt", tmp_path / "a.csv", 1) == load.BLOCK
-    collection = read_letor(tmp_path / "a.txt")
-    table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
-    np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
-    np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
-
-
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["training", "lengths", "scaling", "metrics", "measures"]
+    parts = ["training", "lengths", "scaling", "measures"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path)])
     assert list(found) == parts
     assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 4 + ["10 × 20, truncation 5"] * 4
-    assert {row[1] for part in ("training", "metrics") for row in found[part].rows} == set(ENGINES)
+    assert {row[1] for row in found["training"].rows} == set(ENGINES)
     compared = ("LambdaRank()", "YetiLoss()")
     lines = {f"{objective} in {engine}" for objective in compared for engine in ENGINES}
     assert {row[0] for row in found["lengths"].rows} == lines | {
         "LightGBM's lambdarank",
         "XGBoost's rank:ndcg",
     }
-    assert all(any(repr(m) in line for line in found["metrics"].remarks) for m in engine_measures.OF_PAIRS)
     assert all(float(row[-1]) < 1e-12 for row in found["measures"].rows)  # libraries agree
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")

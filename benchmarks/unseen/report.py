@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
+from benchmarks.provenance import provenance
 from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.study import CUTOFFS, TUNE, Run
 from experiments.common import report
@@ -24,7 +25,8 @@ BEFORE = "before: seconds"  # of `tune` of an earlier version
 def write_report(found: Found, out: Path) -> None:
     """Write report.md."""
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
-    head = f"`python -m benchmarks.unseen FOLDER`. {report.versions('lightgbm', 'xgboost')}.\n\n{text}"
+    made_by = provenance("python -m benchmarks.unseen FOLDER", "objectives", "evaluation", "tuning")
+    head = f"{made_by}\n\n{text}"
     report.write(
         out, "tune on unseen data", head, [*(of_rows(found, k) for k in CUTOFFS[::-1]), of_sets(found)]
     )

@@ -92,6 +92,7 @@ def _approx_ndcg_kernel(first, last, offsets, alpha, scores, gains, labelled, la
             rank = 1.0
             for j in range(n):
                 rank += rho[j]
+            # What a rank costs there. Its force acts between document i and every other one with a label.
             log = math.log(1 + rank)
             c = gains[a + i] * math.log(2.0) / ((1 + rank) * log * log)
             total = 0.0

@@ -85,9 +85,11 @@ class LambdaLoss(Objective):
     def _prepare(self, q: Queries) -> Lambdas:
         if self.scheme == "1":
             return self._prepare_loss_1(q)
-        # The pairs of LambdaRank with other weights.
+        # The pairs of LambdaRank with other weights: of the difference of the discounts, and of δ.
         rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
-        of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.distance_weight)
+        of_discounts, of_distance = 0.0, 1.0
+        if self.scheme == "2++":
+            of_discounts, of_distance = 1.0, self.distance_weight
         swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
         return PreparedPairs(rule, q, swap)
 
@@ -121,6 +123,7 @@ def _ndcg_loss_1_kernel(first, last, offsets, sigma, scores, order, gains, label
             w = gains[a + i] * discounts[r]
             if w == 0:
                 continue
+            # Document i against every other one with a label, whatever their labels are.
             write_sigmoid_pairs(i, near, sigma, scores[a:b], e[:n], rho[:n], rest[:n])
             up, curvature = 0.0, 0.0
             for j in range(n):

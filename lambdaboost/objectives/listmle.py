@@ -51,31 +51,39 @@ class ListMLE(Objective):
         return lambdas
 
 
+# A query is read from its worst level to its best. `top` is the highest scored document of the levels read so far, e of
+# each of them its e^{s − s_top}, and `others` the sum of e without the top's own 1. No exponent is above 0, so that
+# nothing overflows.
+
+
 @inlined
 def _choose(s, level, g, top, others, e, lam, mu):
-    """Each document of level g is chosen before all worse ones.
+    """Add the forces of level g, each of whose documents is chosen before all worse ones, which are read already.
 
-    `top` is the highest scored of those, e their e^{s − s_top}, `others` the sum of e without the top's own 1. A
-    probability near 1 has its 1 − p from these, without cancellation.
+    p_kj is the share of document j in the denominator of document k. A p near 1 has its 1 − p from the other terms of
+    the denominator, since subtraction would cancel its digits.
     """
     shares, squares, of_top = 0.0, 0.0, 0.0  # over k: the top's p_k, p_k², p_k (1 − p_k)
     for k in range(s.size):
         if level[k] == g:
+            # Terms of the denominator over the largest of them: that of k itself, or that of the top.
             if s[k] >= s[top]:
                 x = math.exp(s[top] - s[k])
-                sum_ = 1 + x * (1 + others)
-                own, against = 1 / sum_, x * (1 + others) / sum_
-                share, rest = x / sum_, (1 + x * others) / sum_
+                denominator = 1 + x * (1 + others)
+                own, against = 1 / denominator, x * (1 + others) / denominator
+                share, rest = x / denominator, (1 + x * others) / denominator
             else:
                 x = math.exp(s[k] - s[top])
-                sum_ = 1 + (x + others)
-                own, against = x / sum_, (1 + others) / sum_
-                share, rest = 1 / sum_, (x + others) / sum_
+                denominator = 1 + (x + others)
+                own, against = x / denominator, (1 + others) / denominator
+                share, rest = 1 / denominator, (x + others) / denominator
             lam[k] += against
             mu[k] += own * against
             shares += share
             squares += share * share
             of_top += share * rest
+
+    # p_kj is e_j times the top's p_k, so that sums over k serve all j.
     for j in range(s.size):
         if level[j] > g:
             lam[j] -= e[j] * shares
@@ -84,12 +92,12 @@ def _choose(s, level, g, top, others, e, lam, mu):
 
 @inlined
 def _join(s, level, g, top, others, e):
-    """Level g is among the worse ones of those to come: the top and the others after it."""
+    """Level g is read: the top and the others with its documents."""
     before = top
     for k in range(s.size):
         if level[k] == g and (top < 0 or s[k] > s[top]):
             top = k
-    if before >= 0 and top != before:
+    if before >= 0 and top != before:  # e of the worse levels, from the new top
         fade = math.exp(s[before] - s[top])
         others = (others + 1) * fade
         for j in range(s.size):
@@ -104,12 +112,13 @@ def _join(s, level, g, top, others, e):
 
 @kernel
 def _listmle_kernel(first, last, offsets, scores, level_of, level_first, lam, mu):
+    """λ and μ of queries first:last; levels count from the best, 0, and are -1 without a grade."""
     e = np.empty(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        s, level, here = scores[a:b], level_of[a:b], e[: b - a]
+        s, level, e_here = scores[a:b], level_of[a:b], e[: b - a]
         top, others = -1, 0.0
         for g in range(level_first[q + 1] - level_first[q] - 1, -1, -1):
             if top >= 0:
-                _choose(s, level, g, top, others, here, lam[a:b], mu[a:b])
-            top, others = _join(s, level, g, top, others, here)
+                _choose(s, level, g, top, others, e_here, lam[a:b], mu[a:b])
+            top, others = _join(s, level, g, top, others, e_here)

@@ -58,6 +58,7 @@ def _highest(values, grades):
 
 @inlined
 def _gradient_of_query(s, grades, lam, mu):
+    """λ and μ of a query, which stay 0 where all grades are equal. NaN, which does not equal itself, is no grade."""
     best, top = _highest(grades, grades), _highest(s, grades)
     # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
     below, total, others = 0, 0.0, 0.0

@@ -38,8 +38,9 @@ def graded(
     >>> graded(propensities=Propensities((1.0, 0.5))).second
     InversePropensity(objective=ClickTier(), propensities=Propensities(values=(1.0, 0.5)))
     """
-    clicks = ClickTier(source=source, zeros=zeros)
-    tier = clicks if propensities is None else InversePropensity(clicks, propensities)
+    tier: Objective = ClickTier(source=source, zeros=zeros)
+    if propensities is not None:
+        tier = InversePropensity(tier, propensities)
     return Blend(LambdaRank(metric), tier, weight)
 
 

@@ -94,10 +94,13 @@ class XENDCG(Objective):
         return gains
 
 
-MULTIPLIER, INCREMENT = 214013, 2531011  # of the linear generator that C compilers call rand
+# γ is LightGBM's: bits 16 to 30 of the generator x ← a x + c modulo 2^32 that C compilers call rand, seeded for each
+# query by the objective's seed plus the query's number. Each round takes a draw a document. n steps of such a generator
+# are one step with other constants, so any draw is reached at once.
+MULTIPLIER, INCREMENT = 214013, 2531011  # a and c
 MASK = 2**32 - 1  # x & MASK is x modulo 2^32
 AT_ONCE = 64  # draws
-# The constants of 1, 2, … AT_ONCE steps together. Products wrap around in int64, which loses none of the masked bits.
+# a and c of 1, 2, … AT_ONCE steps together. Products wrap around in int64, which loses none of the masked bits.
 POWERS = np.array([pow(MULTIPLIER, n, 2**32) for n in range(1, AT_ONCE + 1)])
 SUMS = np.array(
     [INCREMENT * sum(pow(MULTIPLIER, k, 2**32) for k in range(n)) % 2**32 for n in range(1, AT_ONCE + 1)]
@@ -129,7 +132,7 @@ def _apart(s, gains, top, second, below):
 
 @inlined
 def _steps(times):
-    """The constants of this number of steps x ← a x + c modulo 2^32 taken as one, by squaring the step."""
+    """The constants a and c of this number of steps taken as one, by squaring the step."""
     power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
     while times > 0:
         if times & 1:
@@ -142,7 +145,7 @@ def _steps(times):
 
 @inlined
 def _draw(gains, state, phi):
-    """2^l − γ, γ of the 15 bits that the generator has best; 0 without a label."""
+    """Write 2^l − γ of each document; 0 without a label."""
     for first in range(0, gains.size, AT_ONCE):
         gain, out = gains[first : first + AT_ONCE], phi[first : first + AT_ONCE]
         for i in range(gain.size):  # each from the same state, to fill vector lanes
@@ -153,6 +156,7 @@ def _draw(gains, state, phi):
 
 @inlined_strict_fp
 def _float32_sum(a, b, c):
+    """In this order, as LightGBM adds the terms."""
     return np.float32(a) + np.float32(b) + np.float32(c)
 
 
@@ -160,9 +164,10 @@ def _float32_sum(a, b, c):
 def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
     """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
 
-    The others' ρ follow from e = e^{s − second}, whose sum is at least 1 however far below the top they are; at the top
-    e is e^{second − s}.
+    With s' the second highest score, e is e^{s − s'} of every other document, whose sum is at least 1 however far below
+    the top they are, and e^{s' − s} of the top.
     """
+    # ρ of the others is `scale` e, and φ is `inverse` times what was drawn.
     fall, phi_top = e[top], phi[top]
     e[top] = phi[top] = 0
     others, total = 0.0, phi_top
@@ -171,6 +176,8 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
         total += phi[i]
     rho_top = 1 / (1 + fall * others)
     scale, share, inverse = fall * rho_top, 1 / others, 1 / total
+
+    # First terms, g. A ratio is D⁻¹ g without the factor ρ, which O brings: g_i / (1 − ρ_i).
     first_top, ratios = rho_top - phi_top * inverse, 0.0
     for i in range(e.size):
         rho = scale * e[i]
@@ -179,12 +186,17 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
         ratio[i] = term * inverse_rest[i]
         ratios += ratio[i]
         lam[i] = -np.float32(term)
+
+    # Second terms, O D⁻¹ g: ρ_i times the ratios of all documents but i. The top's own ratio is its first term over
+    # 1 − ρ_top, and ρ_i / (1 − ρ_top) is `share` e.
     second_top, next_ratios = rho_top * ratios, 0.0
     for i in range(e.size):
         term = scale * e[i] * (ratios - ratio[i]) + share * e[i] * first_top
         ratio[i] = term * inverse_rest[i]
         next_ratios += ratio[i]
         lam[i] -= np.float32(term)
+
+    # Third terms, (O D⁻¹)² g, in the same way.
     for i in range(e.size):
         rho = scale * e[i]
         lam[i] -= np.float32(rho * (next_ratios - ratio[i]) + share * e[i] * second_top)
@@ -195,12 +207,14 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
 
 @kernel
 def _xendcg_kernel(first, last, offsets, iteration, seed, scores, gains, lam, mu):
+    """λ and μ of queries first:last; short lists in groups, whose exponentials are one loop."""
     room = max(longest(first, last, offsets), TOGETHER)
     e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     top = np.empty(TOGETHER, np.int64)
     size, power, add = 0, np.int64(1), np.int64(0)
     start = first
     while start < last:
+        # Queries start:end together have up to TOGETHER documents, or are one longer list.
         before = offsets[start]
         end = start
         while end < last and (end == start or offsets[end + 1] - before <= TOGETHER):

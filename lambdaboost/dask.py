@@ -112,7 +112,10 @@ def train(
     parts = _read_partitions(client, checked, "frame", frame, read)
     if valid is not None:
         check_whole("early_stopping", early_stopping)
-        like = client.submit(_encoder_of, columns, parts[0].collection).result()
+        # The features and categories of a partition, for the validation data.
+        like = client.submit(
+            lambda part: Encoder(columns, part.feature_names or (), part.categories), parts[0].collection
+        ).result()
         read = partial(_read_partition, columns=like, check=measure.per_query)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
     for found in parts[0].without_pair:
@@ -180,11 +183,6 @@ def _read_partitions(
     if len({part.categories for part in parts}) > 1:
         raise ValueError(f"partitions of {name} have other categories than others: give {name}.categorize()")
     return parts
-
-
-def _encoder_of(columns: Columns, part: Collection) -> Encoder:
-    """The features and categories of a partition, for further data."""
-    return Encoder(columns, part.feature_names or (), part.categories)
 
 
 def _read_partition(name: str, frame: Any, columns: Columns | Encoder, check: Any) -> Collection | None:

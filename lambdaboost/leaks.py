@@ -73,7 +73,14 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
                 )
                 far = np.abs(values) >= OF_ORDER
             else:
-                values = _areas(ranks, wanted[rows] > 0, query)
+                # The area under the curve is the share of pairs of a wanted and another document of one query that are
+                # in this order, ties half. The sum of the centred ranks of the wanted, times the length of the query,
+                # is half of the pairs that are right less half of those that are wrong (Mann and Whitney).
+                is_wanted = wanted[rows] > 0
+                _, of_row, sizes = np.unique(query, return_inverse=True, return_counts=True)
+                n_wanted = np.bincount(of_row[is_wanted], minlength=sizes.size)
+                right_less_wrong = 2 * (ranks * sizes[of_row, None])[is_wanted].sum(axis=0)
+                values = 0.5 + right_less_wrong / (2 * (n_wanted * (sizes - n_wanted)).sum())
                 far = np.abs(values - 0.5) >= OF_GRADE - 0.5
             for column in np.flatnonzero(far).tolist():
                 leak = Leak(column, source, round(float(values[column]), 3), queries, least)
@@ -84,7 +91,9 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
 def warn_of_leaks(X: Any, q: Queries, names: Sequence[Any] | None = None) -> None:
     """Warn of each leaking feature, with the remedy."""
     for column, source, value, queries, least in leaks(X, q):
-        name = f"{column} (counted from 0)" if names is None else quote(names[column])
+        name = f"{column} (counted from 0)"
+        if names is not None:
+            name = quote(names[column])
         what = f"orders the documents of a query as the label source {source!r} does, rank correlation"
         if least is not None:
             what = f"reveals which documents of a query have a label {source!r} of {least:g} or more"
@@ -111,20 +120,6 @@ def _rows_that_differ(labels: NDArray[np.floating], q: Queries) -> NDArray[np.in
         if total >= ROWS:
             break
     return np.sort(np.concatenate(rows))
-
-
-def _areas(
-    ranks: NDArray[np.float64], wanted: NDArray[np.bool_], query: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Of each column, the share of pairs of a wanted and another document of one query that it orders so, ties half.
-
-    The sum of the centred ranks of the wanted, times the length of the query, is half of the pairs that are right less
-    half of those that are wrong (Mann and Whitney).
-    """
-    _, of_row, sizes = np.unique(query, return_inverse=True, return_counts=True)
-    right_less_wrong = 2 * (ranks * sizes[of_row, None])[wanted].sum(axis=0)
-    n_wanted = np.bincount(of_row[wanted], minlength=sizes.size)
-    return np.asarray(0.5 + right_less_wrong / (2 * (n_wanted * (sizes - n_wanted)).sum()))
 
 
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:

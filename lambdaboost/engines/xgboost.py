@@ -1,7 +1,7 @@
 """XGBoost, as `Training` and `Model` of `base` ask for it: tried with XGBoost 2.1 to 3.4.
 
-Undocumented are the contents of ``save_config``, and the variables of `xgboost.train`, which
-says nothing of itself to what it calls. If a later version changes a name, `tests/test_engines.py` reports which one.
+Undocumented are the contents of ``save_config``, and the variables of `xgboost.train`, which says nothing of itself to
+what it calls. If a later version changes a name, `tests/test_engines.py` reports which one.
 """
 
 from __future__ import annotations
@@ -102,12 +102,8 @@ def parameter_names() -> frozenset[str]:
 
 def reserved_names() -> frozenset[str]:
     """The parameters for which `tune` and the command line have their own arguments."""
-    return frozenset(
-        {
-            *("objective", "eval_metric", "disable_default_eval_metric", "num_boost_round", "n_estimators"),
-            *("early_stopping_rounds", "seed", "random_state"),
-        }
-    )
+    of_metrics = {"objective", "eval_metric", "disable_default_eval_metric", "early_stopping_rounds"}
+    return frozenset(of_metrics | {"num_boost_round", "n_estimators", "seed", "random_state"})
 
 
 def given(params: Mapping[str, Any], name: str) -> Any:
@@ -189,8 +185,7 @@ def state_of(booster: Any) -> dict[str, Any]:
 
 def round_counter(booster: Any) -> Callable[[Any], int]:
     """The method with the booster's own count of rounds, with those of the model that it continues."""
-    counter: Callable[[Any], int] = type(booster).num_boosted_rounds
-    return counter
+    return type(booster).num_boosted_rounds
 
 
 def threads_given(booster: Any) -> Any:
@@ -203,12 +198,11 @@ def params_of(booster: Any) -> Mapping[str, Any]:
 
     A booster knows its kind and the least weight of a leaf, whoever trains it; the default is left out.
     """
-    given = _training_of(booster).get("params") or {}
-    params = dict(given if isinstance(given, Mapping) else [pair for pair in given if len(pair) == 2])
+    params = dict(_training_of(booster).get("params") or ())  # of pairs too
     boosting = state_of(booster).get("gradient_booster", {})
-    of_trees = boosting.get("gbtree", boosting).get("tree_train_param", {})
-    if float(of_trees.get(MIN_LEAF_SIZE, 1)) != 1:
-        params[MIN_LEAF_SIZE] = of_trees[MIN_LEAF_SIZE]
+    least = boosting.get("gbtree", boosting).get("tree_train_param", {}).get(MIN_LEAF_SIZE, 1)
+    if float(least) != 1:
+        params[MIN_LEAF_SIZE] = least
     if boosting.get("name") == "gblinear":
         params["booster"] = "gblinear"
     return params

@@ -76,10 +76,13 @@ def parse_all(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, 
     """
     if isinstance(given, Measure | str) or not isinstance(given, Iterable):  # such as the class NDCG
         given = (given,)
-    found = tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in given))
+    found: list[Any] = list(given)
+    for at, item in enumerate(found):
+        if isinstance(item, str):
+            found[at] = parse(item)
     if not found or not all(isinstance(measure, Measure) for measure in found):
         raise ValueError(f"measures is {given!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
-    return found
+    return tuple(dict.fromkeys(found))
 
 
 def default_measures(q: Queries) -> tuple[Measure, ...]:
@@ -115,7 +118,12 @@ def _of_name(text: str) -> Measure | None:
         ]
         field = max(known, key=len, default="source")
         if field == "source":
-            given["source"] = re.sub(r"(\.[0-9A-F]{2})+", _unescaped, part)
+            # `Measure.name` writes a character that is no letter as dots with its bytes.
+            given["source"] = re.sub(
+                r"(\.[0-9A-F]{2})+",
+                lambda found: bytes.fromhex(found[0].replace(".", "")).decode(errors="replace"),
+                part,
+            )
             if name == "NDCG":
                 name = "CNDCG"
             continue
@@ -132,11 +140,6 @@ def _of_name(text: str) -> Measure | None:
     if "source" in given and "source" not in parameters:
         raise ValueError(f"{quote(text)}: {name} has no label source; leave out -{given['source']}")
     return _make(name, MEASURES, text, **given)
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    """The characters of `Measure.name`'s dots with hexadecimal digits."""
-    return bytes.fromhex(found[0].replace(".", "")).decode(errors="replace")
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:

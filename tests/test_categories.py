@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
-from command import call, done, refused
+from command import done, refused
 
 from lambdaboost import LambdaRank, load, save
 from lambdaboost.datasets import Columns, Encoder
@@ -24,14 +24,8 @@ N = 400
 MARKET, SITE, PRICE = RNG.choice(["de", "fr", "us", "zz"], N), RNG.integers(0, 5, N), RNG.random(N)
 GRADE = 1.0 * (MARKET == "us") + (SITE == 2) + (PRICE > 0.5)
 QUERY = np.repeat(np.arange(20), 20)
-PANDAS = pd.DataFrame(
-    {
-        "qid": QUERY,
-        "price": PRICE,
-        "market": pd.Categorical(MARKET),
-        "site": pd.Categorical(SITE.astype(np.int8)),
-    }
-)
+PANDAS = pd.DataFrame({"qid": QUERY, "price": PRICE, "market": pd.Categorical(MARKET)})
+PANDAS["site"] = pd.Categorical(SITE.astype(np.int8))
 REORDERED = PANDAS.assign(
     market=pd.Categorical(MARKET, categories=["zz", "never", "us", "fr", "de"]),
     site=pd.Categorical(SITE, categories=[4, 3, 2, 1, 0]),
@@ -112,9 +106,7 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
         for rows in (PANDAS, REORDERED):
             assert np.array_equal(load(tmp_path / "both").predict(rows), expected)
     xx = PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET))
-    with pytest.raises(
-        ValueError, match="column 'market' is 'xx' in row 7 of X, none of its categories in training"
-    ):
+    with pytest.raises(ValueError, match="column 'market' is 'xx' in row 7 of X, none of its categories in"):
         ranker(engine).fit(xx, GRADE, **{ARGUMENT[engine]: first})
 
 
@@ -133,43 +125,43 @@ def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
         loaded.predict,
         partial(loaded.predict, unseen="missing"),
     ):
-        with pytest.warns(
-            UserWarning, match="count as missing: 2 rows of column 'market', such as 'xx'"
-        ) as seen:
+        with pytest.warns(UserWarning, match="as missing: 2 rows of column 'market', such as 'xx'") as seen:
             assert np.array_equal(predict(frame), expected)
         assert len(seen) == 1
     with pytest.warns(UserWarning, match="2 rows of column 'market'"):
         ranker(engine, unseen="missing").fit(PANDAS, GRADE, eval_set=[(frame, GRADE)])
-    with pytest.raises(ValueError, match=r"none of its categories in training .* give unseen='missing'"):
-        loaded.predict(frame, unseen="error")
-    for wrong in (
-        lambda: loaded.predict(frame, unseen="drop"),
-        lambda: ranker(engine, unseen="drop").fit(PANDAS, GRADE),
-    ):
-        with pytest.raises(ValueError, match="unseen is 'drop': give 'error' or 'missing'"):
-            wrong()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_training_did_not_have_is_refused(engine, tmp_path):
-    fitted = ranker(engine).fit(PANDAS, GRADE)
+    fitted, numbers = (
+        ranker(engine).fit(PANDAS, GRADE),
+        ranker(engine).fit(PANDAS.assign(market=PRICE), GRADE),
+    )
     save(fitted, tmp_path / "model")
-    unseen = r"column 'market' is 'xx' in row 7 of (X|eval_set\[0\]), none of its categories in training \('de', 'fr', "
-    frame = PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET))
-    for predict in (
-        fitted.predict,
-        load(tmp_path / "model").predict,
+    loaded, evaluated = (
+        load(tmp_path / "model"),
         lambda rows: ranker(engine).fit(PANDAS, GRADE, eval_set=[(rows, GRADE)]),
+    )
+    frame = PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET))
+    unseen = r"column 'market' is 'xx' in row 7 of {}, none of its categories in training \('de', 'fr', "
+    for call, words in (
+        (lambda: fitted.predict(frame), unseen.format("X")),
+        (lambda: loaded.predict(frame), unseen.format("X") + ".*give unseen='missing'"),
+        (lambda: evaluated(frame), unseen.format(r"eval_set\[0\]")),
+        (lambda: fitted.predict(PANDAS.assign(market=PRICE)), r"column 'market' is '0\.\d+' in row 0"),
+        (
+            lambda: numbers.predict(PANDAS),
+            "X has categories in the column 'market', which held numbers in training",
+        ),
+        (lambda: loaded.predict(frame, unseen="drop"), "unseen is 'drop': give 'error' or 'missing'"),
+        (
+            lambda: ranker(engine, unseen="drop").fit(PANDAS, GRADE),
+            "unseen is 'drop': give 'error' or 'missing'",
+        ),
     ):
-        with pytest.raises(ValueError, match=unseen):
-            predict(frame)
-    with pytest.raises(ValueError, match=r"column 'market' is '0\.6369"):
-        fitted.predict(PANDAS.assign(market=np.random.default_rng(0).random(N)))
-    numbers = ranker(engine).fit(PANDAS.assign(market=PRICE), GRADE)
-    with pytest.raises(
-        TypeError, match="X has categories in the column 'market', which held numbers in training"
-    ):
-        numbers.predict(PANDAS)
+        with pytest.raises(ValueError, match=f"^{words}"):
+            call()
 
 
 def test_a_reader_keeps_the_values():
@@ -181,20 +173,9 @@ def test_a_reader_keeps_the_values():
     assert np.allclose(found.queries.weight, PRICE)
     part = found.take([3, 4]).without_features(["site"])
     assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
+    other = Columns(**columns, categorical=["market"], features=["market"]).read(frame[60:62])
     with pytest.raises(ValueError, match="differ in"):
-        type(part).concat(
-            [part, Columns(**columns, categorical=["market"], features=["market"]).read(frame[60:62])]
-        )
-    with pytest.raises(
-        ValueError, match=r"column 'w' of df holds numbers, such as 0\.\d+: categories are texts or whole"
-    ):
-        Columns(query="q", label="y", categorical=["w"]).read(frame)
-    with pytest.raises(ValueError, match="label: column 'y' is given twice"):
-        Columns(query="q", label="y", categorical=["y"]).read(frame)
-    with pytest.raises(
-        TypeError, match=r"column 'market' of df is String, not numeric: .* make it a category"
-    ):
-        Columns(query="q", label="y", features=["market"]).read(frame)
+        type(part).concat([part, other])
 
 
 def test_codes_know_values_by_their_text():
@@ -219,14 +200,8 @@ USED = ("--query", "q", "--label", "y", "--weight", "w", "--document", "name", "
 def folder(tmp_path_factory):
     """The same rows as CSV and as Parquet, whose categorical types have other orders in the two parts."""
     folder = tmp_path_factory.mktemp("categories")
-    frame = pd.DataFrame(
-        {
-            "q": QUERY,
-            "y": GRADE,
-            "ctr": np.random.default_rng(1).random(N) > 0.7,
-            "w": np.repeat(1 + PRICE[::20], 20),
-        }
-    )
+    ctr, w = np.random.default_rng(1).random(N) > 0.7, np.repeat(1 + PRICE[::20], 20)
+    frame = pd.DataFrame({"q": QUERY, "y": GRADE, "ctr": ctr, "w": w})
     frame = frame.assign(name=[f"hotel{i}" for i in range(N)], market=MARKET, site=SITE * 10 + 7, price=PRICE)
     frame.loc[[5, 350], "market"] = None
     for name, rows in FILES.items():
@@ -254,29 +229,22 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
         test = ("--test", folder / f"test.{kind}")
         done(capsys, "train", folder / f"log.{kind}", *USED, *more, *few, *test, "--out", model)
         about = json.loads((tmp_path / f"{kind}.json").read_text(encoding="utf-8"))
-        assert about["categories"] == {
-            "market": ["de", "fr", "us", "zz"],
-            "site": ["17", "27", "37", "47", "7"],
-        }
+        known = {"market": ["de", "fr", "us", "zz"], "site": ["17", "27", "37", "47", "7"]}
+        assert about["categories"] == known
         assert about["columns"]["features"] == ["market", "site", "price"]
-        boosters[kind] = {
-            call(capsys, "predict", model, folder / name)[1] for name in ("test.csv", "test.parquet")
-        }
+        tests = (folder / "test.csv", folder / "test.parquet")
+        boosters[kind] = {done(capsys, "predict", model, test)[0] for test in tests}
         assert len(boosters[kind]) == 1
         # The same measures by the weights of the queries, and without them others.
-        told = call(
-            capsys, "evaluate", folder / "test.csv", "--model", model, "--measure", "ndcg@5", "--json"
-        )[1]
+        given = ("--model", model, "--measure", "ndcg@5", "--json")
+        told, _ = done(capsys, "evaluate", folder / "test.csv", *given)
         assert json.loads(told)["measures"]["NDCG(k=5)"] == about["measures"]["test"]["NDCG(k=5)"]
-        table = pd.read_csv(folder / "test.csv")
-        assert np.allclose(
-            load(model).predict(table),
-            np.array(call(capsys, "predict", model, folder / "test.csv")[1].split(), float),
-        )
+        printed = np.array(boosters[kind].copy().pop().split(), float)
+        assert np.allclose(load(model).predict(pd.read_csv(folder / "test.csv")), printed)
     assert boosters["csv"] == boosters["parquet"]
     err = refused(capsys, "predict", tmp_path / "csv", folder / "unseen.csv")
     assert "column 'market' is 'xx' in row 11 of " in err and "none of its categories in training" in err
-    assert "give unseen='missing'" in err
+    assert "on the command line --unseen missing" in err
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         out, err = done(capsys, "predict", tmp_path / "csv", folder / "unseen.csv", "--unseen", "missing")
@@ -318,8 +286,8 @@ def test_a_model_of_the_engine_alone_knows_its_values(capsys, folder, tmp_path, 
         expected = booster.inplace_predict(test)
         if not ENGINES[engine].categories(booster):
             pytest.skip("XGBoost stores categories since 3.1")
-    booster.save_model(str(tmp_path / "model.json" if engine == "xgboost" else tmp_path / "model"))
     model = tmp_path / ("model.json" if engine == "xgboost" else "model")
+    booster.save_model(str(model))
     for name in ("test.parquet", "test.csv"):
         given = ("--drop", "w,name,ctr", "--query", "q", "--label", "y")
         out, _ = done(capsys, "predict", model, folder / name, *given)

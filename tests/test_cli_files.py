@@ -77,9 +77,16 @@ def test_no_output_is_another_file_of_the_command(capsys, tmp_path, monkeypatch,
         Path("soft").symlink_to(paths[other])
         os.link(paths[other], "hard")
         same += [Path("soft"), Path("hard")]
+    calls = [paths | {out: path} for path in same]
+    if is_read(command, other):  # its description, and that of the model that is written
+        calls.append(paths | {out: Path(f"{paths[other]}.json")})
+        described = Path(f"{paths[out]}.json")
+        if command in WRITTEN:
+            described.write_bytes(b"the user's")
+            calls.append(paths | {other: described})
     before = contents(tmp_path)
-    for path in same:
-        said = refused(capsys, *words(command, paths | {out: path}), "--overwrite")
+    for call in calls:
+        said = refused(capsys, *words(command, call), "--overwrite")
         assert "is a file that this command" in said and "give another name" in said
     assert contents(tmp_path) == before
 
@@ -99,23 +106,3 @@ def test_an_existing_file_is_replaced_only_where_that_is_asked_for(capsys, tmp_p
         theirs.mkdir()
         assert "is a folder" in refused(capsys, *words(command, paths), "--overwrite")
         theirs.rmdir()
-
-
-REPORTED = [
-    "predict m.txt v.txt --out m.txt.json --overwrite",
-    "report v.txt --model x=m.txt --out m.txt.json --overwrite",
-    "train m.json --out m --overwrite",
-    "train v.txt --valid m.json --out m --overwrite",
-    "tune v.txt --out m.txt --overwrite --valid m.txt",
-]
-
-
-@pytest.mark.parametrize("command", REPORTED)
-def test_the_reported_losses(capsys, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    for name in ("m.txt", "m.txt.json", "v.txt", "m.json"):
-        Path(name).write_bytes(b"the user's")
-    before = contents(tmp_path)
-    said = refused(capsys, *command.split())
-    assert said.startswith("error: out ")
-    assert contents(tmp_path) == before

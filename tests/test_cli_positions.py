@@ -20,6 +20,7 @@ CLICKS = np.where(np.isnan(RANKS), 0, Q.labels["clicks"])
 CURVE = Propensities.power(1, 8)
 MEASURE = ClickDCG(5, CURVE).text
 SHOWN = repr(ClickDCG(5, CURVE))
+SHORT = ClickDCG(5, Propensities([1])).text
 SMALL = ("--rounds", 2, "--param", "min_data_in_leaf=1")
 FITS = (*SMALL, "--source", "clicks")
 
@@ -45,9 +46,8 @@ def folder(tmp_path):
 def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, source, position):
     where = ("--source", source, "--position", position)
     measured = ("--measure", MEASURE, "--test", folder / file, "--json")
-    about = json.loads(
-        done(capsys, "train", folder / file, *SMALL, *where, *measured, "--out", folder / "m.txt")[0]
-    )
+    out, _ = done(capsys, "train", folder / file, *SMALL, *where, *measured, "--out", folder / "m.txt")
+    about = json.loads(out)
     assert about["columns"]["position"] == position
     done(capsys, "predict", folder / "m.txt", folder / file, "--out", folder / "scores")
     scores = np.loadtxt(folder / "scores")
@@ -73,11 +73,7 @@ def test_places_by_name(capsys, folder):
         ("log.csv has no column 'place' (did you mean", "log.csv", ("--position", "place")),
         ("column 'rank' is 0 in row 9 of ", "zeros.csv", ("--position", "rank")),
         ("column 'clicks' is given twice", "log.csv", ("--position", "clicks")),
-        (
-            "position 8 is past the curve",
-            "log.csv",
-            ("--position", "rank", "--measure", ClickDCG(5, Propensities([1])).text),
-        ),
+        ("position 8 is past the curve", "log.csv", ("--position", "rank", "--measure", SHORT)),
     ],
 )
 def test_wrong_positions_are_answered_in_a_line(capsys, folder, message, file, more):
@@ -98,9 +94,8 @@ def test_positions_that_nothing_reads_are_reported(capsys, folder):
         _, err = done(capsys, "train", log, *FITS, *rank, *more)
         assert "warning" not in err and f"log.csv shares {LOG.queries.n_queries} queries with" in err
         ignores = ("--objective", "rank_xendcg", "--out", folder / "ignores.txt")
-        assert (
-            "position: 'rank_xendcg' does not read" in done(capsys, "train", log, *FITS, *rank, *ignores)[1]
-        )
+        _, err = done(capsys, "train", log, *FITS, *rank, *ignores)
+        assert "position: 'rank_xendcg' does not read" in err
     native = (*FITS, "--objective", "lambdarank")
     for name, more in (("plain", ("--drop", "rank")), ("corrected", rank)):
         done(capsys, "train", log, *native, *more, "--out", folder / name)
@@ -117,6 +112,5 @@ def test_a_model_of_clicks_is_evaluated_on_graded_data_without_positions(capsys,
     pd.read_csv(folder / "log.csv").drop(columns=["rank", "clicks"]).to_csv(graded, index=False)
     done(capsys, "evaluate", graded, *model, "--measure", "ndcg@3")
     done(capsys, "report", graded, *model, "--out", folder / "report.html")
-    assert "needs the label source 'clicks'" in refused(
-        capsys, "evaluate", graded, *model, "--measure", MEASURE
-    )
+    said = refused(capsys, "evaluate", graded, *model, "--measure", MEASURE)
+    assert "needs the label source 'clicks'" in said

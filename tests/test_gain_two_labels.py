@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import lambdaboost
 from benchmarks.gain import two_labels
 from benchmarks.gain.two_label_sets import SETS
 
 pytest.importorskip("lightgbm")
+pytest.importorskip("xgboost")
 
 
 def test_figures_of_a_front():
@@ -32,15 +34,24 @@ def test_no_feature_holds_a_label():
 
 @pytest.mark.slow
 def test_small_run(tmp_path, monkeypatch):
-    """Every system has a row with its trees, and a point at every weight."""
+    """Every system has a row with its trees, and a point at every weight; what is trained is not trained again."""
     monkeypatch.setattr(two_labels, "ROUNDS", 6)
     monkeypatch.setattr(two_labels, "FOLDS", 2)
     monkeypatch.setattr(two_labels, "SAMPLES", 20)
-    arguments = [str(tmp_path), "--sets", "titles", "--seeds", "1", "--known", "0.8"]
-    found = two_labels.main([*arguments, "--out", str(tmp_path / "report.md")])
-    points, trees = found["titles"]
-    assert set(points) == set(trees)
+    monkeypatch.setattr(two_labels, "TREES", 5)
+    monkeypatch.setattr(two_labels, "PARTS", (("Few grades", 0.8, ("titles",)),))
+    arguments = [str(tmp_path), "--out", str(tmp_path / "report.md"), "--seeds"]
+    runs = two_labels.main([*arguments, "1"])
+    by, (points, trees) = runs["titles", 0.8, 0]
+    assert lambdaboost.__version__ in by
+    assert set(points) == set(trees) == set(two_labels.SYSTEMS)
     assert all(len(of) == len(two_labels.WEIGHTS) + 2 for of in points.values())
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert all(report.count(f"\n| {system} |") == 2 for system in points)
+    counts = {system: report.count(f"\n| {system} |") for system in points}
+    assert counts == {system: 3 if system in two_labels.SUMS else 1 for system in points}
     assert trees["pair, as many trees"] <= max(2, trees["Scorecard"])
+    monkeypatch.setattr(two_labels, "one_seed", None)
+    two_labels.main([*arguments, "1"])
+    again = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert again.partition("## Serving")[0] == report.partition("## Serving")[0]  # the rest are times
+    assert report.count("time of the merged model") == 2

@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import argparse
 import pickle
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -50,12 +49,13 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import xgboost as xgb
 from numpy.typing import NDArray
 
 from benchmarks.gain.two_label_sets import SETS, Labelled
-from benchmarks.machine import this_machine
+from benchmarks.provenance import provenance
 from experiments.common.script import at_least, note, run
-from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded
+from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded, merge
 from lambdaboost.leaks import leaks
 
 NAN = float("nan")
@@ -69,6 +69,7 @@ PARTS: tuple[tuple[str, float, tuple[str, ...]], ...] = (
     ("Grades known on 5 % of the queries", 0.05, ("log", "posts")),
     ("Grades known on 20 % of the queries", 0.2, ("log", "posts")),
 )
+TREES = 300  # of each model whose time is measured
 DECIDE = ("mslr", "titles", "talks")
 PARAMS = {
     "num_leaves": 15,
@@ -79,10 +80,25 @@ PARAMS = {
     "seed": 1,
 }
 BASE = "stock pair"
+OTHERS = (BASE, "combined gain", "combined gain, YetiLoss", "Scorecard", "graded")
+SUMS = (
+    "pair",
+    "four",
+    "four, two seeds",
+    "four, two stops",
+    "pair, as many trees",
+    "pair, cut off",
+    "four, cut off",
+)
+SYSTEMS = (*OTHERS, *SUMS)
+FIGURES = ("highest first", "front", "second at −0.5", "second at −1")
 
 Floats = NDArray[np.float64]
 Points = dict[str, list[Floats]]  # of each system: both measures of each test query, (2, n), at each weight
 Run = tuple[dict[str, Floats], dict[str, float]]  # of one seed: each system's measures, and its trees
+Runs = dict[
+    tuple[str, float, int], tuple[str, Run]
+]  # by set, share of known grades, seed: by what program, and a run
 
 
 def measures_of(data: Labelled) -> tuple[Any, Any]:
@@ -274,72 +290,129 @@ def _second_at(means: Floats, level: float) -> float:
     return float(best)
 
 
-def table(
-    points: Points, trees: dict[str, float], samples: int = SAMPLES
-) -> tuple[list[str], dict[str, Floats]]:
-    """Rows of markdown, and of each system the bootstrapped differences from the stock pair, (1 + samples, 4)."""
-    n = points[BASE][0].shape[1]
-    rng = np.random.default_rng(0)
-    weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), samples)]) / n
-    means = {system: np.array(of) @ weights.T for system, of in points.items()}  # (weights, 2, 1 + samples)
-    found = {
-        system: np.array([figures(of[:, :, at], means[BASE][0, 0, at]) for at in range(1 + samples)])
-        for system, of in means.items()
-    }
-    differences = {system: of - found[BASE] for system, of in found.items()}
-    rows = []
-    for system, of in found.items():
-        cells = [f"{trees[system]:.0f}"]
-        for at in range(of.shape[1]):
-            difference = "" if system == BASE else f" ({_difference(differences[system][:, at])})"
-            cells.append(f"{of[0, at]:.2f}{difference}")
-        rows.append(f"| {system} | {' | '.join(cells)} |")
-    return rows, differences
+class Sampled:
+    """The figures of every system on a set, and those of bootstrapped queries after them, (1 + samples, 4)."""
+
+    def __init__(self, seeds: Sequence[Run], samples: int) -> None:
+        points, self.trees = points_of(seeds)
+        self.n, self.seeds = points[BASE][0].shape[1], len(seeds)
+        rng = np.random.default_rng(0)
+        weights = np.vstack([np.ones(self.n), rng.multinomial(self.n, np.full(self.n, 1 / self.n), samples)])
+        means = {system: np.array(of) @ weights.T / self.n for system, of in points.items()}
+        self.figures = {
+            system: np.array([figures(of[:, :, at], means[BASE][0, 0, at]) for at in range(1 + samples)])
+            for system, of in means.items()
+        }
 
 
-def _difference(of: Floats) -> str:
+def difference(sets: Sequence[Sampled], system: str, base: str, at: int) -> str:
+    """The mean over sets of the difference of two systems in one figure, and its interval."""
+    of = np.mean([one.figures[system][:, at] - one.figures[base][:, at] for one in sets], axis=0)
     low, high = np.quantile(of[1:], (0.025, 0.975))
     return f"{of[0]:+.2f}: {low:+.2f} to {high:+.2f}"
 
 
-def write_report(found: dict[str, tuple[Points, dict[str, float]]], out: Path, about: str) -> None:
-    """A table for each set, and one of all with every set counting alike."""
-    figures_of = "highest first | front | second at −0.5 | second at −1"
-    head = f"| system | trees | {figures_of} |\n|---|---|---|---|---|---|"
-    texts, all_differences = list[str](), dict[str, list[Floats]]()
-    for name, (points, trees) in found.items():
-        rows, differences = table(points, trees)
-        texts.append(f"### {name}, {points[BASE][0].shape[1]} queries\n\n{head}\n" + "\n".join(rows))
-        for system, of in differences.items():
-            all_differences.setdefault(system, []).append(of)
-    rows = []
-    for system, of_sets in all_differences.items():
-        times = np.mean([trees[system] / trees["Scorecard"] for _, trees in found.values()])
-        mean = np.mean(of_sets, axis=0)
-        cells = [_difference(mean[:, at]) for at in range(4)] if system != BASE else ["0"] * 4
-        above = f"{sum(of[0, 1] > 0 for of in of_sets)} of {len(of_sets)}" if system != BASE else ""
-        rows.append(f"| {system} | {times:.1f} | {' | '.join(cells)} | {above} |")
-    top = f"| differences from the {BASE} | trees / Scorecard's | {figures_of} | front above |"
-    whole = f"## All sets\n\n{top}\n|---|---|---|---|---|---|---|\n" + "\n".join(rows)
-    out.write_text("\n\n".join([about, whole, "## Each set", *texts]) + "\n", encoding="utf-8")
+def rows_of(cells: dict[str, list[str]]) -> list[str]:
+    """Rows of markdown by their first cell, the head first."""
+    rows = [f"| {name} | {' | '.join(of)} |" for name, of in cells.items()]
+    return [rows[0], "|---" * (rows[0].count("|") - 1) + "|", *rows[1:], ""]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def page(runs: Runs, samples: int = SAMPLES) -> str:
+    """The result page: merged systems against the others, and the tables of each part."""
+    found = {
+        (name, known): Sampled(
+            [run for (n, k, _), (_, run) in runs.items() if (n, k) == (name, known)], samples
+        )
+        for name, known, seed in runs
+        if seed == 0
+    }
+    by = dict.fromkeys(by for by, _ in runs.values())
+    lines = ["# Two labels: a training per weight, or two trainings and a weighted sum", ""]
+    lines += [*by, ""]
+    for title, known, names in PARTS:
+        sets = {name: found[name, known] for name in names if (name, known) in found}
+        if not sets:
+            continue
+        lines += [f"## {title}", ""]
+        if len(sets) > 1:
+            cells = {f"differences from the {BASE}": ["trees / Scorecard's", *FIGURES, "front above"]}
+            for system in SYSTEMS:
+                times = np.mean([of.trees[system] / of.trees["Scorecard"] for of in sets.values()])
+                above = sum(of.figures[system][0, 1] > of.figures[BASE][0, 1] for of in sets.values())
+                four = [difference(list(sets.values()), system, BASE, at) for at in range(len(FIGURES))]
+                cells[system] = [f"{times:.1f}", *four, f"{above} of {len(sets)}"]
+            cells[BASE][1:] = ["0"] * len(FIGURES) + [""]
+            lines += rows_of(cells)
+        if title == PARTS[0][0]:
+            groups = {
+                f"on {', '.join(DECIDE)}, which decided": [of for name, of in sets.items() if name in DECIDE],
+                "on the others": [of for name, of in sets.items() if name not in DECIDE],
+                "on all": list(sets.values()),
+            }
+            for group, members in groups.items():
+                if members:
+                    cells = {f"front, {group}": [f"minus {other}" for other in OTHERS]}
+                    for system in SUMS:
+                        cells[system] = [difference(members, system, other, 1) for other in OTHERS]
+                    lines += rows_of(cells)
+        for name, of in sets.items():
+            seeds = "1 seed" if of.seeds == 1 else f"{of.seeds} seeds"
+            lines += [f"### {name}: {title.lower()}", "", f"{of.n} queries, {seeds}.", ""]
+            cells = {"system": ["trees", *FIGURES]}
+            for system in SYSTEMS:
+                cells[system] = [f"{of.trees[system]:.0f}"]
+                for at in range(len(FIGURES)):
+                    text = f"{of.figures[system][0, at]:.2f}"
+                    if system != BASE:
+                        text += f" ({difference([of], system, BASE, at)})"
+                    cells[system].append(text)
+            lines += rows_of(cells)
+    return "\n".join(lines)
+
+
+def serving() -> list[str]:
+    """A table of the processor time of merged models over that of their two members, measured by turns."""
+    data = SETS["log"](Path()).part(np.arange(600) < 200)
+    cells = {f"two models of {TREES} trees of 31 leaves, one thread": ["30 rows", "3,000 rows"]}
+    for engine in ("LightGBM", "XGBoost"):
+        members: list[Any] = []
+        for label in (data.first, data.second):
+            if engine == "LightGBM":
+                params = {"num_leaves": 31, "num_threads": 1, "verbose": -1}
+                members.append(lgb.train(params, lgb.Dataset(data.features, label), TREES))
+            else:
+                params = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "nthread": 1}
+                members.append(xgb.train(params, xgb.DMatrix(data.features, label), TREES))
+        merged, ratios = merge(members, [0.5, 0.5]), []
+        for n in (30, 3000):
+            times = np.zeros((7, 3))
+            for turn, at in np.ndindex(times.shape):
+                model, began = (merged, *members)[at], time.process_time()
+                for _ in range(6000 // n):
+                    if engine == "LightGBM":
+                        model.predict(data.features[:n], num_threads=1)
+                    else:
+                        model.inplace_predict(data.features[:n])
+                times[turn, at] = time.process_time() - began
+            ratios.append(f"{np.median(times[:, 0] / times[:, 1:].sum(axis=1)):.2f}")
+        cells[f"{engine}: time of the merged model / of both"] = ratios
+    return ["## Serving", "", *rows_of(cells)]
+
+
+def main(arguments: Sequence[str] | None = None) -> Runs:
     """Train every system on every set that is not in the values beside `--out` yet, and write the page."""
     made = argparse.ArgumentParser("python -m benchmarks.gain.two_labels")
     made.add_argument("data", type=Path, metavar="DATA", help="the folder of the sets (two_label_sets.py)")
-    made.add_argument("--seeds", type=at_least(1), default=2)
+    made.add_argument("--seeds", type=at_least(0), default=2, help="0 writes the page of what was trained")
     made.add_argument(
         "--out", type=Path, default=Path("two_labels.md"), metavar="FILE", help="values in a .pkl beside it"
     )
     options = made.parse_args(arguments)
     kept = options.out.with_suffix(".pkl")
-    runs: dict[tuple[str, float, int], tuple[str, Run]] = (
-        pickle.loads(kept.read_bytes()) if kept.exists() else {}
-    )
-    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
-    by = f"commit {commit}. {this_machine(threads=1)}"
+    runs: Runs = pickle.loads(kept.read_bytes()) if kept.exists() else {}
+    command = f"python -m benchmarks.gain.two_labels DATA --seeds {options.seeds}"
+    by = provenance(command, "objectives", "evaluation")
     for seed in range(options.seeds):
         for _, known, names in PARTS:
             for name in names:
@@ -351,9 +424,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 began = time.process_time()
                 runs[name, known, seed] = by, one_seed(data, known, seed)
                 kept.write_bytes(pickle.dumps(runs))
-                note(
-                    f"{name}, grades {known:.0%}, seed {seed}: {time.process_time() - began:.0f} s of processor time"
-                )
+                took = time.process_time() - began
+                note(f"{name}, grades {known:.0%}, seed {seed}: {took:.0f} s of processor time")
+    text = "\n".join([page(runs, SAMPLES), *serving()])
+    options.out.write_text(text, encoding="utf-8")
+    return runs
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from lambdaboost.evaluation.significance import (
 
 WEIGHTS = np.linspace(0.0, 1.0, 21)
 POWER = 0.8  # of the number of queries that would prove a loss as small as the one observed
-DRAWN_AGAIN = "Only queries that stopped neither model prove anything."
+ONLY_UNSEEN = "Only queries that stopped neither model prove anything."
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class TradeOff:
         Choice
 
         """
-        from scipy.special import stdtr
+        from scipy.special import ndtri, stdtr
 
         tolerance = check_number("tolerance", tolerance, above=0)
 
@@ -147,19 +147,29 @@ class TradeOff:
             sentence = (
                 f"Weight {chosen['weight']:.2f}: {on} {first} is proven to lose less than {tolerance:g} (it changes by "
                 f"{chosen['first difference']:+.4f}) and {second} to gain ({chosen['second difference']:+.4f}, "
-                f"{chosen['second low']:+.4f} to {chosen['second high']:+.4f}). {DRAWN_AGAIN}"
+                f"{chosen['second low']:+.4f} to {chosen['second high']:+.4f}). {ONLY_UNSEEN}"
             )
         elif proven:
             sentence = (
                 f"The first model alone: {on} {first} is proven to lose less than {tolerance:g} up to weight "
                 f"{rows[proven]['weight']:.2f}, where {second} does not gain significantly "
-                f"({rows[proven]['second difference']:+.4f}, p = {rows[proven]['second p']:.2g}). {DRAWN_AGAIN}"
+                f"({rows[proven]['second difference']:+.4f}, p = {rows[proven]['second p']:.2g}). {ONLY_UNSEEN}"
             )
         else:
+            # How many queries would prove the loss at the first weight, if it is as large as observed and as noisy.
+            mean, error, _ = self.losses[1]
+            if mean <= -tolerance:
+                outlook = "no number of queries would prove it if this is the true loss"
+            elif not math.isfinite(error):
+                outlook = "one query proves nothing"
+            else:
+                spread = error * math.sqrt(self.queries) * (ndtri(1 - LEVEL) + ndtri(POWER))
+                needed = math.ceil(max((spread / (mean + tolerance)) ** 2, self.queries + 1))
+                outlook = f"about {needed:,} queries would prove a loss as small as this"
             sentence = (
                 f"The first model alone: {on} {first} is not proven to lose less than {tolerance:g} at weight "
                 f"{rows[1]['weight']:.2f}, where it changes by {rows[1]['first difference']:+.4f}; "
-                f"{self._queries_needed(tolerance)}. {DRAWN_AGAIN}"
+                f"{outlook}. {ONLY_UNSEEN}"
             )
         weight = float(chosen["weight"])
         low, high = (float(chosen[f"first {end}"]) for end in ("low", "high"))
@@ -171,20 +181,6 @@ class TradeOff:
             float(chosen["second difference"]),
             (float(chosen["second low"]), float(chosen["second high"])),
             sentence,
-        )
-
-    def _queries_needed(self, tolerance: float) -> str:
-        """How many queries would prove the loss at the first weight, if it is as large as observed and as noisy."""
-        from scipy.special import ndtri
-
-        mean, error, _ = self.losses[1]
-        if mean <= -tolerance:
-            return "no number of queries would prove it if this is the true loss"
-        needed = self.queries * (error * (ndtri(1 - LEVEL) + ndtri(POWER)) / (mean + tolerance)) ** 2
-        if not math.isfinite(needed):
-            return "one query proves nothing"
-        return (
-            f"about {math.ceil(max(needed, self.queries + 1)):,} queries would prove a loss as small as this"
         )
 
     def plot(self, axes: Any = None) -> Any:

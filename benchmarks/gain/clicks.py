@@ -5,7 +5,7 @@ Protocol, settled before the first run
 Each seed draws a synthetic log of `QUERIES` queries (`web_search_log`), and users who look at rank r with probability
 1 / r^η, click by the grade, and see ten documents by one of two weak rankers, `SESSIONS` sessions of each query. The
 curve of positions is estimated from these clicks (`intervention_harvesting`); nothing reads the grades. Tested by the
-grades of 300 other queries.
+grades of `TESTED` other queries.
 
 Training: LightGBM's defaults, one thread, `ROUNDS` rounds for every system, without early stopping. Lists are sessions,
 with clicks as labels, or queries, with rates as labels: clicks by times shown, raw or divided by the curve. Rates of
@@ -32,7 +32,7 @@ from lambdaboost import NDCG, InversePropensity, LambdaRank, YetiLoss, attach
 from lambdaboost.clicks import PositionBased, intervention_harvesting, simulate
 from lambdaboost.datasets import web_search_log
 
-QUERIES, SESSIONS, TESTED, ROUNDS, STEPS = 80, 12, 300, 50, 30
+QUERIES, SESSIONS, TESTED, ROUNDS, STEPS = 60, 8, 200, 30, 30
 ETAS = (0.5, 1.5)
 BASE = "lambdarank, sessions"
 PARAMS: dict[str, Any] = {"verbose": -1, "num_threads": 1, "seed": 1, "metric": "None"}

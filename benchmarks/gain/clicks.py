@@ -8,8 +8,8 @@ curve of positions is estimated from these clicks (`intervention_harvesting`); n
 grades of `TESTED` other queries.
 
 Training: LightGBM's defaults, one thread, `ROUNDS` rounds for every system, without early stopping. Lists are sessions,
-with clicks as labels (of at most `MOST` a query), or queries, with rates as labels: clicks by times shown, raw or divided by the curve. Rates of
-`lambdarank` are 31 grades of equal steps with linear gains.
+with clicks as labels (where a query has at most `MOST`), or queries, with rates as labels: clicks by times shown, raw
+or divided by the curve. Rates of `lambdarank` are 31 grades of equal steps with linear gains.
 
 Figures: means over the seeds, in points. Differences are from `lambdarank` on raw clicks, the first row, with 95 %
 intervals of the t-test over the seeds, each of which has its own log, users and test queries. ``--sessions 200``, for

@@ -26,9 +26,8 @@ class YetiLoss(Objective):
 
     .. math:: w = \frac{1}{T} \sum_t |Z(\pi_t) - Z(\pi_t \text{ with i and j swapped})|,
 
-    which costs T sums over the pairs; in lists of thousands only NDCG and CNDCG take near-linear time. Every document
-    can have a weight, even below a cutoff, and pairs whose scores are close count although their order is uncertain:
-    `LambdaRank` weights the one order of the moment and overfits it.
+    which costs T sums over the pairs. Every document can have a weight, even below a cutoff, and pairs whose scores are
+    close count although their order is uncertain: `LambdaRank` weights the one order of the moment and overfits it.
 
     Weights from noisy rankings and a force from the scores are the rule of Lyzhin et al. CatBoost's YetiRank draws
     logistic noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is

@@ -16,6 +16,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
+from lambdaboost.objectives.kernels.noise import weigh_by_noise
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
 from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
@@ -140,7 +141,7 @@ class Objective(Value, registered=False):
         rule = self.rule
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
-        return PreparedPairs(rule, q)
+        return PreparedPairs(rule, q) if rule.noise is None else weigh_by_noise(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document before weights, from checked float64 scores; for objectives of your own.

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Needs, Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
@@ -88,5 +88,5 @@ class YetiLoss(Objective):
     @cached_property
     def rule(self) -> PairRule:
         """Pairs of different labels, weighted by the swaps in noisy rankings."""
-        noise = RankNoise(self.beta, self.draws, self.seed) if self.beta > 0 else None
+        noise = (self.beta, self.draws, self.seed) if self.beta > 0 else None
         return PairRule(self.metric.source, self.metric, noise=noise)

@@ -38,7 +38,7 @@ def engine(request):
 MAKE = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
-@pytest.fixture(params=MAKE)
+@pytest.fixture(params=["pandas", "polars", pytest.param("pyarrow", marks=pytest.mark.slow)])
 def frame(request):
     return MAKE[request.param](COLUMNS)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
@@ -84,8 +83,10 @@ class YetiLoss(Objective):
         """What the measure reads; noisy scores do not tie."""
         return replace(super().needs, ties_by_row=self.beta == 0)
 
-    @cached_property
+    @property
     def rule(self) -> PairRule:
         """Pairs of different labels, weighted by the swaps in noisy rankings."""
-        noise = (self.beta, self.draws, self.seed) if self.beta > 0 else None
+        noise = None
+        if self.beta > 0:
+            noise = self.beta, self.draws, self.seed
         return PairRule(self.metric.source, self.metric, noise=noise)

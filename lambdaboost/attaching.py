@@ -30,14 +30,20 @@ class Attached:
 
     def take(self, rows: Any) -> Attached:
         """That of some rows."""
-        sources = {name: values[rows] for name, values in self.sources.items()}
-        positions = None if self.positions is None else self.positions.take(rows)
-        return Attached(sources, positions, None if self.label is None else self.label[rows])
+        positions, label = self.positions, self.label
+        if positions is not None:
+            positions = positions.take(rows)
+        if label is not None:
+            label = label[rows]
+        return Attached({name: values[rows] for name, values in self.sources.items()}, positions, label)
 
     def updated(self, later: Attached) -> Attached:
         """With what was attached later, which replaces sources of the same name."""
-        positions = self.positions if later.positions is None else later.positions
-        label = self.label if RELEVANCE not in later.sources else later.label
+        positions, label = self.positions, self.label
+        if later.positions is not None:
+            positions = later.positions
+        if RELEVANCE in later.sources:
+            label = later.label
         return Attached({**self.sources, **later.sources}, positions, label)
 
 

@@ -190,13 +190,18 @@ def remedy_of(data: Any) -> str:
 def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
     """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
     columns = columns_of(estimator)
+    # Only what the measure reads, since X may lack the other columns.
     read = {name: column for name, column in columns.sources.items() if name in measure.sources}
-    position = columns.position if getattr(measure, "reads_positions", False) else None
+    position = None
+    if reads_positions(measure):
+        position = columns.position
     q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)
-    return float(measure.mean(scores if rows is None else np.asarray(scores)[rows], q))
+    if rows is not None:
+        scores = np.asarray(scores)[rows]
+    return float(measure.mean(scores, q))
 
 
 def columns_of(estimator: Any) -> Columns:
@@ -214,7 +219,9 @@ def ranker_of(estimator: Any) -> Any:
     if isinstance(steps, list) and steps:
         return ranker_of(steps[-1][1])
     inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator", None))
-    return estimator if inner is None else ranker_of(inner)
+    if inner is not None:
+        return ranker_of(inner)
+    return estimator
 
 
 # The booster that calls.

@@ -26,7 +26,9 @@ def attach_queries(data: Any, q: Queries) -> Any:
 
 def make_dataset(engine: str, collection: Collection, reference: Any = None, named: bool = False) -> Any:
     """The engine's data set of a collection, `named` with its names; validation data are binned as `reference`."""
-    stock, names = ENGINES[engine], collection.feature_names if named else None
+    stock, names = ENGINES[engine], None
+    if named:
+        names = collection.feature_names
     data = stock.dataset(
         collection.table(stock.UNNAMED), collection.queries, names=names, reference=reference
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from lambdaboost._checks import check_sigma
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
@@ -60,7 +58,7 @@ class LambdaRank(Objective):
         check_swap("metric", self.metric)
         check_sigma(self.sigma)
 
-    @cached_property
+    @property
     def rule(self) -> PairRule:
         """Pairs of different labels, weighted by the swap."""
         return PairRule(self.metric.source, self.metric, sigma=self.sigma)

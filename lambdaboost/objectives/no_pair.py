@@ -1,4 +1,4 @@
-"""Why an objective orders no two documents: such a part of an objective silently has no effect."""
+"""Why an objective orders no two documents. Such a part of a combination would have no effect, without a word."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
     """The reason and the remedy, of a rule that has no pair in these queries."""
 
     def would_have(**changes: Any) -> bool:
+        """Whether it would have one with these changes, whatever the gains of the labels."""
         return replace(rule, metric=None, **changes).has_pair(q)
 
+    # The first of three settings without which there would be a pair.
     source, labels = repr(rule.source), q.source(rule.source, allow_negative=True)
     if np.isnan(labels).all():
         return f"{source} is missing (NaN) in every row", "give its labels, or leave this objective out"
@@ -42,7 +44,11 @@ def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
         tied = " and ".join(map(repr, rule.within))
         reason = f"documents with equal labels in {tied} have no different labels in {source}"
         return reason, f"give labels in {tied} that are not made from {source}, or leave this objective out"
-    differently = "" if rule.metric is None else f" that {rule.metric!r} values differently"
+
+    # What is left: equal labels, or labels whose gains are equal.
+    differently = ""
+    if rule.metric is not None:
+        differently = f" that {rule.metric!r} values differently"
     reason = (
         f"no query with a weight above 0 has two documents with different labels in {source}{differently}"
     )

@@ -83,7 +83,9 @@ def weight_at(schedule: Schedule, iteration: int, high: float = math.inf) -> flo
     """The weight at a round, checked."""
     w: Any = schedule(iteration)
     if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
-        wanted = "in [0, 1]" if high == 1 else "≥ 0"
+        wanted = "≥ 0"
+        if high < math.inf:
+            wanted = f"in [0, {high:g}]"
         raise ValueError(
             f"the schedule {schedule!r} gives {w!r} at round {iteration}, expected a number {wanted}"
         )

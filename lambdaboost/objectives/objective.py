@@ -141,7 +141,9 @@ class Objective(Value, registered=False):
         rule = self.rule
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
-        return PreparedPairs(rule, q) if rule.noise is None else weigh_by_noise(rule, q)
+        if rule.noise is not None:
+            return weigh_by_noise(rule, q)
+        return PreparedPairs(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document before weights, from checked float64 scores; for objectives of your own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +29,9 @@ class PairRule:
     sigma: float = 1.0
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
-    # A value whose `of(q)` gives a factor of each document, by which the weight of a pair is multiplied where the
+    # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
     # document is the better: float32 (n_documents,), or of no length where all are 1.
-    factors: Any = None
+    factors: Callable[[Queries], NDArray[np.float32]] | None = None
     # β, draws and seed of the noisy rankings over which the weight of a pair is the mean (`noise`). None: it is that of
     # the ranking by the scores.
     noise: tuple[float, int, int] | None = None

@@ -66,7 +66,7 @@ class PreparedPairs:
         levels, gain, of_measure = rule.read(q)
         self.swap = of_measure if swap is None else swap
         self.force, self.offsets = rule.force, q.offsets
-        self.factor = NO_FACTOR if rule.factors is None else rule.factors.of(q)
+        self.factor = NO_FACTOR if rule.factors is None else rule.factors(q)
         self.kernels = choose_kernels(q, levels, self.swap)
         self.groups = group_by_kernel(self.kernels)
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None

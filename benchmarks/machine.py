@@ -9,7 +9,7 @@ from pathlib import Path
 
 from llvmlite.binding import get_host_cpu_name
 
-PACKAGES = ("lambdaboost", "lightgbm", "xgboost", "numpy", "numba")
+PACKAGES = ("lightgbm", "xgboost", "numpy", "numba")
 
 
 def this_machine(threads: int) -> str:

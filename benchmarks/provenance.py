@@ -16,6 +16,7 @@ from pathlib import Path
 
 import lambdaboost
 from benchmarks.machine import processor
+from lambdaboost._installed import package
 from lambdaboost.engines import ENGINES
 
 PACKAGE = Path(lambdaboost.__file__).parent
@@ -59,7 +60,7 @@ def provenance(command: str, *sources: str) -> str:
 
     `sources` are folders and files of the package without their ending: ``"objectives"``, ``"merging"``.
     """
-    engines = ", ".join(f"{name} {engine.version()}" for name, engine in ENGINES.items())
+    engines = ", ".join(f"{name} {package(name).__version__}" for name in ENGINES)
     named = ", ".join(f"`{source}`" for source in sorted(sources))
     return (
         f"lambdaboost {lambdaboost.__version__} at {commit()}, {engines}, Python {platform.python_version()}, "

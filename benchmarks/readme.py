@@ -45,8 +45,19 @@ def speed(report: str) -> str:
             for column in (0, 1)
             for of_engine in cells
         )
-        lines.append(f"| {shape.partition(', truncation')[0]} | {' | '.join(f'{x:.2g} ×' for x in ratios)} |")
+        lines.append(
+            f"| {shape.partition(', truncation')[0]} | {' | '.join(f'{x:,.{digits_after(x)}f} ×' for x in ratios)} |"
+        )
     return "\n".join(lines)
+
+
+def digits_after(x: float) -> int:
+    """Decimals of a ratio with two digits, or with all of its whole ones.
+
+    >>> [f"{x:.{digits_after(x)}f}" for x in (1.23, 12.3, 123.0)]
+    ['1.2', '12', '123']
+    """
+    return 1 if abs(x) < 10 else 0
 
 
 def gain(report: str) -> str:

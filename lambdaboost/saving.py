@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import shorten_repr
 from lambdaboost._files import check_place, replacing_all
+from lambdaboost._installed import package
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, quote
 from lambdaboost.datasets import Columns, Encoder
@@ -225,7 +226,7 @@ def save(
         "model_sha256": hashlib.sha256(content).hexdigest(),
         "objective": text,
         "params": dict(params or {}),
-        "versions": versions | {engine.NAME: engine.version()},
+        "versions": versions | {engine.NAME: str(package(engine.NAME).__version__)},
         "categories": engine.categories(booster),
     }
     if fitted is not None:
@@ -332,7 +333,7 @@ def booster_of(model: Any, engine: Engine) -> Any:
     booster = getattr(model, "booster_", model)
     if hasattr(model, "get_booster"):
         booster = model.get_booster()
-    if not engine.is_booster(booster):
+    if engine_of(booster) is not engine:
         raise TypeError(
             f"got a {type(model).__name__} as the model to continue: give a ranker, a booster or a model file of "
             f"{engine.TITLE}"

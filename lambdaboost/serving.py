@@ -126,7 +126,7 @@ def _write_lightgbm(model: Any) -> bytes:
     if isinstance(model, SavedModel):
         model = model.booster
     booster = booster_in_use(model)
-    if not ENGINES["lightgbm"].is_booster(booster):
+    if engine_of(booster) is not ENGINES["lightgbm"]:
         raise TypeError(
             f"model is a {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
         )

@@ -27,7 +27,7 @@ from lambdaboost import (
     _jit,
 )
 from lambdaboost.evaluation import MEASURES
-from lambdaboost.objectives.kernels import tree
+from lambdaboost.objectives.kernels import sweep
 
 pytestmark = pytest.mark.slow  # each cutoff has a kernel, and every query is computed once more
 CHECKED = bool(numba.config.BOUNDSCHECK)
@@ -78,13 +78,13 @@ def test_each_measure(measure, edges):
 @pytest.mark.parametrize(
     "objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=64)), SigmoidLocal()], ids=repr
 )
-@pytest.mark.parametrize("n", [2, 33, tree.LEAF - 1, tree.LEAF, tree.LEAF + 1, 4 * tree.LEAF + 1])
-def test_the_tree(objective, n, monkeypatch):
+@pytest.mark.parametrize("n", [2, 33, 257, 1025])
+def test_the_sweep(objective, n, monkeypatch):
     scores, q = drawn.edges(1, [n])
     by_pairs = objective.gradient(scores, q)
-    monkeypatch.setattr(tree, "PAIRS_A_DOCUMENT", 0)
-    by_tree = objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
-    for p, t in zip(by_pairs, by_tree, strict=True):
+    monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", 0)
+    by_sweep = objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
+    for p, t in zip(by_pairs, by_sweep, strict=True):
         np.testing.assert_allclose(t, p, rtol=0, atol=1e-5 * np.abs(p).max())
 
 

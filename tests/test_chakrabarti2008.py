@@ -23,6 +23,7 @@ from experiments.chakrabarti2008.trainers import MCRANK
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log
 
+pytestmark = pytest.mark.slow
 HINGES = [
     *map(
         StructuredHinge, (AUC(), MAP(), NDCG(), NDCG(1), NDCG(3), NDCG(10), MRR())
@@ -292,7 +293,6 @@ def test_too_few_cuts_are_told():
 # The report.
 
 
-@pytest.mark.slow
 def test_everything_is_written(tmp_path):
     pytest.importorskip("matplotlib")
     import experiments.chakrabarti2008.__main__ as command
@@ -305,7 +305,6 @@ def test_everything_is_written(tmp_path):
         assert said in report
 
 
-@pytest.mark.slow
 def test_preparation():
     """Unit range within each query, grades by threshold, queries without both left out, sparse or not."""
     x = np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 5.0], [9.0, 0.0], [4.0, 1.0]], dtype=np.float32)

@@ -45,9 +45,8 @@ def folder(tmp_path_factory, table):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, engine):
     model, scores, log = tmp_path / "m", tmp_path / "scores", folder / "log.csv"
-    out, _ = done(
-        capsys, "train", log, *SMALL, *LEAF[engine], "--engine", engine, "--test", log, "--out", model
-    )
+    given = (*SMALL, *LEAF[engine], "--engine", engine, "--test", log)
+    out, _ = done(capsys, "train", log, *given, "--out", model)
     assert "CNDCG(k=10)" in out  # of the source, without being asked for
     columns = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["columns"]
     assert columns["features"] == FEATURES[:10] and columns["query"] == "query"
@@ -82,7 +81,7 @@ MISTAKES = [
     ("--query query --label title", "log.csv, not a number: labels are numbers, such as grades from 0"),
     ("GIVEN", "column 'title' is 'a title' in row 1 of "),
     ("GIVEN --source clicks=title", "column 'title' is 'a title' in row 1 of "),
-    ("GIVEN --source c=ctr --source d=ctr", "sources: column 'ctr' is given twice"),
+    ("GIVEN --source c=ctr --source d=ctr", "error: --source: column 'ctr' is given twice"),
 ]
 
 

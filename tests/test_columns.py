@@ -95,12 +95,7 @@ def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
     if isinstance(given, type(tmp_path)):
         return
     quiet = {"verbose": -1, "min_child_samples": 3} if made is LambdaRanker else {"min_child_weight": 0}
-    named = {
-        "query": "query",
-        "sources": {"clicks": "ctr"},
-        "n_estimators": 4,
-        "n_jobs": 1,
-    }
+    named = {"query": "query", "sources": {"clicks": "ctr"}, "n_estimators": 4, "n_jobs": 1}
     first, other = (
         made(**named, **quiet).fit(X, FRAME.grade)
         for X in (FRAME.drop(columns="grade"), KINDS[kind](FRAME.drop(columns="grade"), tmp_path))
@@ -169,7 +164,7 @@ def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
     path = tmp_path / "t.csv"  # as pandas writes it without index=False
     pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}).to_csv(path)
     with pytest.warns(
-        UserWarning, match="has a column without a name, 'Unnamed: 0', which becomes a feature: name it"
+        UserWarning, match="has a column without a name, 'Unnamed: 0', which becomes a feature"
     ):
         data = Columns(query="q", label="y").read(path)
     assert data.feature_names == ("Unnamed: 0", "x")

@@ -74,7 +74,7 @@ def test_a_query_in_the_right_order_by_far_is_not_blown_up():
 
 @pytest.mark.parametrize("levels", [2, 5])
 @pytest.mark.parametrize("width", [1, 30, 100])
-def test_perfect_order_by_the_tree(width, levels):
+def test_perfect_order_by_the_sweep(width, levels):
     """Levels 60 apart: forces of e⁻⁶⁰, which decide the gradient steps."""
     n, rng = 6_000, np.random.default_rng(0)
     relevance = np.sort(rng.integers(0, levels, n))[::-1].astype(float)

@@ -17,6 +17,7 @@ from experiments.common.verdicts import compared, unchanged, verdict
 from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 COUNTS = 3  # the column that holds clicks
 FIVE = ("S1", "S2", "S3", "S4", "S5")
@@ -41,7 +42,6 @@ def five(tmp_path):
     return write_parts(tmp_path, FIVE)
 
 
-@pytest.mark.slow
 def test_five_parts_make_letors_folds(five):
     folds = [(fold.train, fold.valid, fold.test) for fold in read_folder(five).folds]
     assert folds == [
@@ -53,7 +53,6 @@ def test_five_parts_make_letors_folds(five):
     ]
 
 
-@pytest.mark.slow
 def test_all_files_of_a_role_are_joined(tmp_path):
     data = read_folder(write_parts(tmp_path, ONE_FOLD))
     (fold,) = data.folds
@@ -61,7 +60,6 @@ def test_all_files_of_a_role_are_joined(tmp_path):
     assert data.joined(fold.test).queries.n_queries == 12
 
 
-@pytest.mark.slow
 def test_click_columns_become_labels_and_leave(five):
     data = read_folder(five, [Clicks("log", COUNTS, "rate"), Clicks("share", 1, "percent")], [2])
     for part in data.parts.values():
@@ -74,7 +72,6 @@ def test_click_columns_become_labels_and_leave(five):
         read_folder(five, [Clicks("log", COUNTS, "unit")])
 
 
-@pytest.mark.slow
 def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     write_parts(tmp_path, ONE_FOLD)
     (tmp_path / "train_more.txt").write_text("0 qid:9001 1:1 16:1\n0 qid:9001 1:2 16:1\n")
@@ -85,7 +82,6 @@ def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     assert data.training(fold, share=0.5).queries.n_queries == 3
 
 
-@pytest.mark.slow
 def test_a_wrong_folder_is_answered_in_one_line(tmp_path):
     def told(data):
         command = [sys.executable, "-m", "experiments.svore2011", str(data), "--out", str(tmp_path / "out")]

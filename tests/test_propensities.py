@@ -135,5 +135,7 @@ def test_texts_of_objectives_and_measures_name_a_saved_curve(tmp_path):
     named = f"Propensities.load({str(path)!r})"
     assert objectives.parse(f"InversePropensity(LambdaRank(), {named})").propensities == curve
     assert parse(f"ClickDCG(k=3, propensities={named})").propensities == curve
+    power = objectives.parse("InversePropensity(LambdaRank(), Propensities.power(eta=0.5, k=9))")
+    assert power.propensities == Propensities.power(0.5, 9) and objectives.parse(power.text) == power
     with pytest.raises(ValueError, match=r"'Propensities\.save' is unknown"):
         parse("ClickDCG(propensities=Propensities.save('x'))")

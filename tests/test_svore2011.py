@@ -37,6 +37,8 @@ from lambdaboost import (
 from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives import Objective
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_agreement_equals_the_reference(seed):
@@ -262,7 +264,6 @@ def results(log):
     return run_protocol(log, SETTING, TINY, 1)
 
 
-@pytest.mark.slow
 def test_everything_is_written(results, tmp_path):
     write_report(results, tmp_path)
     figures = {f"figure_{n}.png" for n in range(2, 8)}
@@ -272,7 +273,6 @@ def test_everything_is_written(results, tmp_path):
         assert said in report
 
 
-@pytest.mark.slow
 def test_two_workers_give_the_same_bits_and_selection_sees_no_test_label(results, log):
     test, q = log.parts["test"], log.parts["test"].queries
     others = {name: labels[::-1] for name, labels in q.labels.items() if name != "relevance"}

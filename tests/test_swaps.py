@@ -19,7 +19,7 @@ from lambdaboost import (
     Spearman,
 )
 from lambdaboost.evaluation import MEASURES
-from lambdaboost.objectives.kernels import tree as _tree
+from lambdaboost.objectives.kernels import sweep as _sweep
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import SWAPS, make_swap, swap_of
 
@@ -79,19 +79,19 @@ def test_each_number_of_levels(metric, levels):
 
 @pytest.mark.parametrize("missing", [0.0, 0.1], ids=["all labels", "missing labels"])
 @pytest.mark.parametrize("metric", [*EACH, MAP(k=300), ERR(k=9)], ids=repr)
-def test_the_tree_sums_what_all_pairs_sum(metric, missing, monkeypatch):
-    """On lists that it takes, all measures except MRR and PairAccuracy go by the tree."""
+def test_the_sweep_sums_what_all_pairs_sum(metric, missing, monkeypatch):
+    """On lists that it takes, all measures except MRR and PairAccuracy go by the sweep."""
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_501), rng.choice(5, p=SHARES, size=1_501) * 1.0
     relevance[rng.random(1_501) < missing] = np.nan
     results = []
     for pairs_a_document in (0, 1e18):
-        monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", pairs_a_document)
+        monkeypatch.setattr(_sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
         q = Queries(relevance, sizes=[1_501], clicks=relevance / 4)
         results.append(LambdaRank(metric).gradient(scores, q)[0])
-    by_tree, by_pairs = results
-    assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR | PairAccuracy)
-    np.testing.assert_allclose(by_tree, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
+    by_sweep, by_pairs = results
+    assert (by_sweep.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR | PairAccuracy)
+    np.testing.assert_allclose(by_sweep, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
 
 
 @pytest.mark.parametrize("grade", [4.0, 52.0, 60.0, 1000.0])
@@ -118,13 +118,13 @@ def test_a_document_that_surely_satisfies(grade):
 
 @pytest.mark.parametrize("metric", EACH, ids=repr)
 def test_the_grades_of_near_linear_time(metric):
-    """By the tree; the pairs of Precision and MRR are those above a cutoff or the first relevant document."""
+    """By the sweep; the pairs of Precision and MRR are those above a cutoff or the first relevant document."""
     n = 6_000
     most = {PairAccuracy: 0, MRR: 0, Precision: 0}.get(type(metric), 16)
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _tree.is_tree_faster(q, levels_of(q, metric.source), make_swap(metric, q))
+        worth = _sweep.is_sweep_faster(q, levels_of(q, metric.source), make_swap(metric, q))
         assert worth.tolist() == [grades <= most]
 
 

@@ -60,10 +60,17 @@ def test_clicks_of_0_and_1_show_on_held_out_queries(engine):
     rng = np.random.default_rng(0)
     X = rng.random((12_000, 4))
     clicked = rng.random(len(X)) < 1 / (1 + np.exp(3 - 4 * X[:, 1]))
-    q = Queries(np.floor(3 * X[:, 0]).clip(0, 2), sizes=[20] * 600, clicks=clicked.astype(int))
+    q = Queries(
+        np.floor(3 * X[:, 0] + rng.normal(size=len(X))).clip(0, 2),
+        sizes=[20] * 600,
+        clicks=clicked.astype(int),
+    )
     train, test = (Collection(X, q).take(rows) for rows in (range(300), range(300, 600)))
     one, two = (
-        ENGINES[engine](objective).fit(frame_of(train), train.queries.relevance).predict(frame_of(test))
+        ENGINES[engine](objective)
+        .set_params(n_estimators=40)
+        .fit(frame_of(train), train.queries.relevance)
+        .predict(frame_of(test))
         for objective in (objectives.LambdaRank(), objectives.graded(0.3))
     )
     gain = CNDCG().per_query(two, test.queries) - CNDCG().per_query(one, test.queries)

@@ -87,9 +87,7 @@ def test_ids_are_keys():
     largest = {np.float64: 2**53, np.float32: 2**24}
     for kind, least in largest.items():
         assert query_ids("ids", np.array([least - 1, 0.5], kind)).tolist() == [least - 1, 0.5]
-        with pytest.raises(
-            ValueError, match=rf"^ids is {least} in row 1, where float.* merges neighbouring numbers"
-        ):
+        with pytest.raises(ValueError, match=rf"^ids is {least} in row 1, where float.* merges neighbouring"):
             query_ids("ids", np.array([1, least + 1], kind))
 
 
@@ -117,9 +115,7 @@ ODD = ["01", "1", "007", "7", "08", "8", "1.0", "null", "None", "NA", "nan", "1e
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
 def test_ids_in_csv_are_text(tmp_path, name):
     path = written(tmp_path / name, "q,grade,x\n" + "".join(f"{odd},1,{i}\n" for i, odd in enumerate(ODD)))
-    with pytest.warns(
-        UserWarning, match="column 'q' of .* holds 'NA', 'None', 'nan', 'null', read as text like any other"
-    ):
+    with pytest.warns(UserWarning, match="column 'q' of .* holds 'NA', 'None', 'nan', 'null', read as text"):
         q = Columns(query="q", label="grade").read(path).queries
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
@@ -199,8 +195,6 @@ def test_a_frame_of_one_column_is_a_column():
         q = Columns().read(X, y, qid=ids).queries
         assert q.ids.tolist() == [3, 4] and q.relevance.tolist() == [1, 2, 0]
     assert Queries([1, 0, 2], ids=FRAME[["q"]]).ids.tolist() == ["b", "a"]
-    with pytest.raises(ValueError, match=r"qid has shape \(3, 2\), expected one dimension"):
-        Columns().read(X, y, qid=FRAME[["q", "site"]])
 
 
 def test_ids_of_text_are_objects():
@@ -210,24 +204,18 @@ def test_ids_of_text_are_objects():
     assert data.documents.nbytes == 24 and data.take([2, 0]).queries.ids[1] == "a"
 
 
-WEIGHTS = pd.Series([1.0, 2.0], index=["a", "b"])  # as groupby gives it
-
-
-@pytest.mark.parametrize("apart", [False, True])
-def test_weights_of_queries_are_matched_by_their_index(apart):
-    frame = FRAME.iloc[[0, 2, 1]] if apart else FRAME
-    q = COLUMNS.read(frame, weight=WEIGHTS).queries
-    assert q.ids.tolist() == ["b", "a"] and q.query_weight.tolist() == [2, 1]
-    if not apart:
-        assert Queries([1, 0, 2], ids=FRAME.q, weight=WEIGHTS).query_weight.tolist() == [2, 1]
-        assert COLUMNS.read(frame, weight=[2, 1]).queries.query_weight.tolist() == [2, 1]
-        return
-    with pytest.raises(ValueError, match="their ids do not ascend: their order is in doubt; give a Series"):
-        COLUMNS.read(frame, weight=[2.0, 1.0])
-    with pytest.raises(ValueError, match="its index lacks the query 'a'"):
-        COLUMNS.read(frame, weight=pd.Series([1.0, 2.0], index=["b", "c"]))
-    ascending = frame.assign(q=["a", "b", "a"])
-    assert COLUMNS.read(ascending, weight=[2, 1]).queries.query_weight.tolist() == [2, 1]
+def test_weights_of_queries_are_matched_by_their_index_or_by_their_order():
+    """As groupby gives them; where rows of a query are apart, by an order only where the ids ascend."""
+    apart, weights = FRAME.iloc[[0, 2, 1]], pd.Series([1.0, 2.0], index=["a", "b"])
+    for q in (
+        COLUMNS.read(FRAME, weight=weights).queries,
+        COLUMNS.read(apart, weight=weights).queries,
+        COLUMNS.read(FRAME, weight=[2, 1]).queries,
+        Queries([1, 0, 2], ids=FRAME.q, weight=weights),
+    ):
+        assert q.ids.tolist() == ["b", "a"] and q.query_weight.tolist() == [2, 1]
+    ascending = COLUMNS.read(apart.assign(q=["a", "b", "a"]), weight=[2, 1]).queries
+    assert ascending.query_weight.tolist() == [2, 1]
 
 
 # LETOR text: two conventions, and what does not fit.
@@ -247,9 +235,7 @@ def without_qid(path, part):
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     """The engines' own readers count features from 0; XGBoost's takes absent ones as missing."""
-    train, test, few, model = (
-        tmp_path / name for name in ("rank.train", "rank.test", "few.test", "model.ubj")
-    )
+    train, test, few, model = (tmp_path / name for name in ("rank.train", "rank.test", "few.test", "m.ubj"))
     keep = [0, 1, 2, 3]  # few features, so that 0 is often absent
     parts = [Collection(np.maximum(part.features[:, keep], 0), part.queries) for part in (TRAIN, TEST)]
     if engine == "lightgbm":
@@ -261,10 +247,9 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     else:
         write_letor(train, parts[0])
         write_letor(test, parts[1])
+        params = {"objective": "rank:ndcg", "nthread": 1}
         try:
-            booster = xgb.train(
-                {"objective": "rank:ndcg", "nthread": 1}, xgb.DMatrix(f"{train}?format=libsvm"), 20
-            )
+            booster = xgb.train(params, xgb.DMatrix(f"{train}?format=libsvm"), 20)
         except xgb.core.XGBoostError as error:
             pytest.skip(f"XGBoost reads no text: {error}")
         own = booster.predict(xgb.DMatrix(f"{test}?format=libsvm"))
@@ -281,12 +266,8 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     # Where a file has fewer features, the two conventions cannot be told apart.
     write_letor(few, Collection(parts[1].features[:, :2], parts[1].queries))
     code, _, told = call(capsys, "predict", model, few)
-    assert (
-        code == 1
-        and "count features from 0" in told
-        and "add 4:0 to a line" in told
-        and "5:0 in the second" in told
-    )
+    assert code == 1 and "count features from 0" in told
+    assert "add 4:0 to a line" in told and "5:0 in the second" in told
 
 
 def test_text_whose_dense_table_would_fill_the_memory_stays_sparse(tmp_path, monkeypatch):

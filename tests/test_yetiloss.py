@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lambdaboost import ERR, MAP, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
+from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
+from lambdaboost.objectives.kernels import sweep
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.kernels.noise import Noise, add_noise, digest_levels, digest_round
-from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES, PreparedPairs, Round
+from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
 
 
 def noise_of(q, scores, seed=0, iteration=0, draw=0):
     """The noise of every document, float64 (n_documents,), from the float32 sums of the kernel."""
     digests = digest_levels(q, levels_of(q, "relevance"))
     noisy = np.empty(q.n_documents)
-    noise = Noise(digests, digest_round(seed, iteration), np.float32(1))
-    add_noise(0, q.n_queries, q.offsets, noise, draw, scores, noisy)
+    of_round = digest_round(seed, iteration)
+    add_noise(0, q.n_queries, q.offsets, digests, of_round, np.float32(1), draw, scores, noisy)
     return noisy - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
 
 
@@ -90,17 +90,19 @@ def long_list(n=3000, levels=5, spread=2.0):
     return Queries(y, sizes=[n]), rng.normal(size=n) * spread
 
 
-@pytest.mark.parametrize(("n", "spread"), [(4000, 2.0), (4000, 0.0), (4000, 12.0), (6000, 0.3)])
-def test_long_lists_are_summed_as_pairs(n, spread):
+@pytest.mark.parametrize(
+    ("metric", "n", "spread"),
+    [(NDCG(), 4000, 2.0), (NDCG(), 4000, 0.0), (NDCG(), 4000, 12.0), (NDCG(), 6000, 0.3), (MAP(), 3000, 2.0)],
+)
+def test_long_lists_are_summed_as_pairs(metric, n, spread, monkeypatch):
     """The sweep at fixed points, and tiles over all pairs, with the same noise."""
     q, scores = long_list(n, spread=spread)
-    rule = YetiLoss().rule
-    sweep, tiles = PreparedPairs(rule, q), PreparedPairs(rule, q)
-    assert (sweep.kernels == BY_SWEEP).all()
-    tiles.kernels[:] = BY_TILES
-    tiles.groups = {BY_TILES: np.ones(1, dtype=bool)}
-    now = Round(scores, float(np.ptp(scores)), 4)
-    for by_sweep, by_pairs in zip(sweep(now), tiles(now), strict=True):
+    results = []
+    for pairs_a_document in (0, 1e18):
+        monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
+        results.append(YetiLoss(metric).on(q)(scores, 4))
+    assert results[0][0].tobytes() != results[1][0].tobytes()
+    for by_sweep, by_pairs in zip(*results, strict=True):
         np.testing.assert_allclose(by_sweep, by_pairs, atol=2e-6 * np.abs(by_pairs).max())
 
 

@@ -29,6 +29,9 @@ from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import MEASURES as KNOWN
 from lambdaboost.evaluation import Measure
 
+pytestmark = pytest.mark.slow
+
+
 # In the scores
 
 MEASURES = [
@@ -206,7 +209,6 @@ def test_a_known_hill():
 # The report
 
 
-@pytest.mark.slow
 def test_everything_is_written(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     import experiments.yue2007.__main__ as command

@@ -39,6 +39,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
@@ -46,7 +47,7 @@ from numpy.typing import NDArray
 
 from benchmarks.gain.one_label_sets import SETS, Judged
 from benchmarks.provenance import digest, provenance
-from experiments.common.script import note, run
+from experiments.common.script import add_workers, note, run
 from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, YetiLoss
 
 NAN = float("nan")
@@ -307,26 +308,26 @@ def main() -> None:
         "--out", type=Path, default=REPORT, help=f"the report (default: {REPORT.name} in results)"
     )
     made.add_argument("--kept", type=Path, default=KEPT, help=f"values of finished seeds (default: {KEPT})")
-    options = made.parse_args()
+    add_workers(made)
+    options, start = made.parse_args(), time.perf_counter()
     code = digest(SOURCES)
     values: dict[tuple[str, str, int], dict[Key, Floats]] = {}  # by digest, set and seed
     options.kept.parent.mkdir(parents=True, exist_ok=True)
     if options.kept.exists():
         values = pickle.loads(options.kept.read_bytes())
-    noise: list[str] = []
+    in_parallel = joblib.Parallel(n_jobs=options.workers, return_as="generator")
+    small = [name for name in options.sets if name not in ("clueweb09", "mslr", "ratings")]
+    noise = list(
+        in_parallel(joblib.delayed(report_noise)(name, SETS[name](options.folder)) for name in small)
+    )
     for seed in range(options.seeds):
-        for name in options.sets:
-            if (code, name, seed) not in values:
-                start = time.perf_counter()
-                data = SETS[name](options.folder).at_most(MOST_QUERIES)
-                values[code, name, seed] = one_seed(data, seed)
-                options.kept.write_bytes(pickle.dumps(values))
-                note(f"{name}, seed {seed}: {data.sizes.size} queries, {time.perf_counter() - start:.0f} s")
-        noise = noise or [
-            report_noise(name, SETS[name](options.folder))
-            for name in options.sets
-            if name not in ("clueweb09", "mslr", "ratings")
-        ]
+        missing = [name for name in options.sets if (code, name, seed) not in values]
+        data = (SETS[name](options.folder).at_most(MOST_QUERIES) for name in missing)
+        trained = in_parallel(joblib.delayed(one_seed)(of_set, seed) for of_set in data)
+        for name, found in zip(missing, trained, strict=True):
+            values[code, name, seed] = found
+            options.kept.write_bytes(pickle.dumps(values))
+            note(f"{name}, seed {seed}: done after {time.perf_counter() - start:.0f} s")
         results = {name: [values[code, name, s] for s in range(seed + 1)] for name in options.sets}
         command = f"python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}"
         text = report(results, provenance(command, *SOURCES))

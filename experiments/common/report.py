@@ -5,14 +5,13 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import lambdaboost
-from lambdaboost.engines import ENGINES
+from lambdaboost._installed import package
 
 Draw = Callable[[Any], Any]  # draws on matplotlib Axes
 
@@ -63,7 +62,7 @@ def legend(axes: Any, **options: Any) -> None:
 
 def versions(*packages: str) -> str:
     """Versions of lambdaboost, `packages` and Python."""
-    named = [f"{name} {ENGINES[name].version() if name in ENGINES else version(name)}" for name in packages]
+    named = [f"{name} {package(name).__version__}" for name in packages]
     return ", ".join(
         [f"lambdaboost {lambdaboost.__version__}", *named, f"Python {platform.python_version()}"]
     )

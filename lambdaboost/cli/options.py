@@ -67,7 +67,7 @@ def read_named(text: str) -> tuple[str, Path]:
 
     >>> read_named("models/7.txt")
     Traceback (most recent call last):
-    ValueError: File 'models/7.txt' does not exist
+    ValueError: file 'models/7.txt' does not exist
     """
     name, equals, path = text.partition("=")
     if not equals or Path(text).exists():
@@ -75,7 +75,7 @@ def read_named(text: str) -> tuple[str, Path]:
     if not name.strip() or not path:
         raise ValueError(f"{quote(text)}: expected PATH or NAME=PATH, such as graded=model.txt")
     if not Path(path).is_file():
-        raise ValueError(f"File {quote(path)} does not exist")
+        raise ValueError(f"file {quote(path)} does not exist")
     return name.strip(), Path(path)
 
 

@@ -205,7 +205,11 @@ class Propensities(Value):
 
 
 # Of which texts of objectives and measures make a curve.
-CURVES: dict[str, Any] = {"Propensities": Propensities, "Propensities.load": Propensities.load}
+CURVES: dict[str, Any] = {
+    "Propensities": Propensities,
+    "Propensities.load": Propensities.load,
+    "Propensities.power": Propensities.power,
+}
 
 
 def floats_or_none(field: str, given: Any) -> tuple[float | None, ...]:

@@ -19,7 +19,9 @@ ENGINES: dict[str, Engine] = {"lightgbm": lightgbm, "xgboost": xgboost}
 
 def engine_of(booster: Any) -> Engine | None:
     """The engine of a booster; None for anything else."""
-    return next((engine for engine in ENGINES.values() if engine.is_booster(booster)), None)
+    return next(
+        (engine for engine in ENGINES.values() if hasattr(type(booster), engine.BOOSTER_METHOD)), None
+    )
 
 
 def engine_of_data(data: Any) -> Engine | None:

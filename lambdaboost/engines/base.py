@@ -117,11 +117,10 @@ class Training(Protocol):
 
     # Boosters in training.
 
-    BOOSTER_METHOD: str  # a method of its boosters that those of no other engine have
+    BOOSTER_METHOD: (
+        str  # a method of its boosters that those of no other engine have, by which they are known
+    )
     UPDATE_METHOD: str  # the method of its boosters that calls objectives
-
-    def is_booster(self, value: object) -> bool:
-        """Whether an object is a booster of this engine."""
 
     def params_of(self, booster: Any) -> Mapping[str, Any]:
         """The parameters that the user gave, as far as the engine shows them."""
@@ -167,9 +166,6 @@ class Model(Protocol):
     SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
     UNNAMED: str  # its names of features that were given none, such as "Column_{}"
     ABSENT_IN_TEXT: float  # as its own reader takes a feature that a line of text does not have
-
-    def version(self) -> str:
-        """The engine's version, whichever distribution it came with."""
 
     def read(self, content: bytes) -> Any:
         """The booster of the bytes of its file."""

@@ -38,7 +38,6 @@ from lambdaboost.engines.lightgbm_model import (  # noqa: F401
     read,
     scores,
     trees,
-    version,
     write,
 )
 
@@ -180,11 +179,6 @@ def is_constructed(data: Any) -> bool:
 
 
 # Boosters in training.
-
-
-def is_booster(value: object) -> bool:
-    """Whether an object is a `lightgbm.Booster`."""
-    return hasattr(type(value), BOOSTER_METHOD)
 
 
 def params_of(booster: Any) -> Mapping[str, Any]:

@@ -24,11 +24,6 @@ UNNAMED = "Column_{}"
 ABSENT_IN_TEXT = 0.0  # as its own reader takes a feature that a line of text does not have
 
 
-def version() -> str:
-    """LightGBM's version."""
-    return str(package("lightgbm").__version__)
-
-
 def read(content: bytes) -> Any:
     """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
     lgb, text = package("lightgbm"), content.decode(errors="replace")

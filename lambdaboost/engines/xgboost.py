@@ -36,7 +36,6 @@ from lambdaboost.engines.xgboost_model import (  # noqa: F401
     read,
     scores,
     trees,
-    version,
     write,
 )
 
@@ -170,11 +169,6 @@ def sliced_from() -> Any:
 
 
 # Boosters in training.
-
-
-def is_booster(value: object) -> bool:
-    """Whether an object is an `xgboost.Booster`."""
-    return hasattr(type(value), BOOSTER_METHOD)
 
 
 def state_of(booster: Any) -> dict[str, Any]:

@@ -41,11 +41,6 @@ UBJ_BYTES = {
 ABSENT_IN_TEXT = float("nan")  # as its own reader takes a feature that a line of text does not have
 
 
-def version() -> str:
-    """XGBoost's version, whichever distribution it came with."""
-    return str(package("xgboost").__version__)
-
-
 def read(content: bytes) -> Any:
     """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
     xgb = package("xgboost")

@@ -46,7 +46,7 @@ class Blend(Objective):
         parts, weight = [part.prepare(q) for part in self.parts], self.weight
 
         def lambdas(now: Round) -> LambdaMu:
-            w = weight_at(weight, now.iteration, high=1)
+            w = weight_at(weight, now.iteration, high=1) if callable(weight) else weight
             return weighted_sum(now, (1 - w, w), parts)
 
         return lambdas

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, refuse_labels, shorten_repr
-from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
@@ -83,21 +82,15 @@ class InversePropensity(Objective):
         rule = rule_of(self.objective)
         if rule is None or rule.factors is not None:
             return None
-        return replace(rule, factors=InversePropensities(rule.source, self.propensities, self.clip))
+        return replace(rule, factors=self.inverse_propensities)
 
-
-class InversePropensities(Value):
-    """1/p of the better document of a pair."""
-
-    source: str
-    propensities: Propensities
-    clip: float | None
-
-    def of(self, q: Queries) -> NDArray[np.float32]:
-        """The factor of each document of some queries; of no length where all are 1."""
-        clicked = q.source(self.source) > 0
+    def inverse_propensities(self, q: Queries) -> NDArray[np.float32]:
+        """1/p of each document, 1 without a click, float32 (n_documents,); of no length where all are 1."""
+        rule: Any = self.rule
+        source = rule.source
+        clicked = q.source(source) > 0
         remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
-        refuse_labels(self.source, q.labels[self.source], clicked & (q.required_position() == 0), remedy)
+        refuse_labels(source, q.labels[source], clicked & (q.required_position() == 0), remedy)
         rows = np.flatnonzero(clicked)
         positions: Any = q.positions
         weight = 1 / self.propensities.at_positions(positions.take(rows))

@@ -16,6 +16,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
+from lambdaboost.objectives.kernels.noise import weigh_by_noise
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
 from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
@@ -140,6 +141,8 @@ class Objective(Value, registered=False):
         rule = self.rule
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
+        if rule.noise is not None:
+            return weigh_by_noise(rule, q)
         return PreparedPairs(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:

@@ -18,7 +18,7 @@ def parse(text: str) -> Any:
     """The objective that a text names: its `repr`, a bare name for its defaults, or a recipe.
 
     Only registered names, numbers, strings and tuples are read; no code runs. ``Propensities.load("curve.json")`` is a
-    saved curve.
+    saved curve, ``Propensities.power(1, 10)`` one of a formula.
 
     Raises
     ------

@@ -79,16 +79,14 @@ def check_weight(name: str, value: object, high: float = math.inf) -> None:
         check_number(name, value, 0, high)
 
 
-def weight_at(weight: float | Schedule, iteration: int, high: float = math.inf) -> float:
-    """The weight at a round: a number as it is, what a schedule gives checked."""
-    if not callable(weight):
-        return weight
-    w: Any = weight(iteration)
+def weight_at(schedule: Schedule, iteration: int, high: float = math.inf) -> float:
+    """The weight at a round, checked."""
+    w: Any = schedule(iteration)
     if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
         wanted = "≥ 0"
         if high < math.inf:
             wanted = f"in [0, {high:g}]"
         raise ValueError(
-            f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}"
+            f"the schedule {schedule!r} gives {w!r} at round {iteration}, expected a number {wanted}"
         )
     return float(w)

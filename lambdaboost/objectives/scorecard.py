@@ -57,7 +57,7 @@ class Scorecard(Objective):
         parts, weights = [part.prepare(q) for part in self.parts], self.weights
 
         def lambdas(now: Round) -> LambdaMu:
-            of_round = [weight_at(weight, now.iteration) for weight in weights]
+            of_round = [weight_at(w, now.iteration) if callable(w) else w for w in weights]
             return weighted_sum(now, of_round, parts)
 
         return lambdas

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.kernels.pair_rule import PairRule, RankNoise
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Needs, Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
@@ -26,9 +25,8 @@ class YetiLoss(Objective):
 
     .. math:: w = \frac{1}{T} \sum_t |Z(\pi_t) - Z(\pi_t \text{ with i and j swapped})|,
 
-    which costs T sums over the pairs; in lists of thousands only NDCG and CNDCG take near-linear time. Every document
-    can have a weight, even below a cutoff, and pairs whose scores are close count although their order is uncertain:
-    `LambdaRank` weights the one order of the moment and overfits it.
+    which costs T sums over the pairs. Every document can have a weight, even below a cutoff, and pairs whose scores are
+    close count although their order is uncertain: `LambdaRank` weights the one order of the moment and overfits it.
 
     Weights from noisy rankings and a force from the scores are the rule of Lyzhin et al. CatBoost's YetiRank draws
     logistic noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is
@@ -85,8 +83,10 @@ class YetiLoss(Objective):
         """What the measure reads; noisy scores do not tie."""
         return replace(super().needs, ties_by_row=self.beta == 0)
 
-    @cached_property
+    @property
     def rule(self) -> PairRule:
         """Pairs of different labels, weighted by the swaps in noisy rankings."""
-        noise = RankNoise(self.beta, self.draws, self.seed) if self.beta > 0 else None
+        noise = None
+        if self.beta > 0:
+            noise = self.beta, self.draws, self.seed
         return PairRule(self.metric.source, self.metric, noise=noise)

@@ -25,10 +25,11 @@ of two float32; sums are float32 over some hundred rows and are then carried to 
 
     lanes       up to 40 documents: 64 queries side by side, one per vector lane
     tiles       longer lists, one after the other
-    tree        lists of thousands: the force is a smooth function of the score difference, so far runs of the sorted
-                list interact through a few Chebyshev points, and time grows as the length
-    sweep       the same where each document has a mean discount over noisy rankings (`noise`), for `YetiLoss`
+    sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
+                others at a few Chebyshev points, and time grows as the length
     in_float64  scores too far apart for one float32 a document, and `PairAccuracy`: one pair after the other
+
+`noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 
 How far apart scores may lie is one table, at the head of `sigmoid`.
 

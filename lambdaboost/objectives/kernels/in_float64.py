@@ -1,4 +1,4 @@
-"""λ and μ over all pairs of one list in float64, one pair after the other: where tiles and lanes do not serve.
+"""λ and μ over all pairs of a list in float64, one pair after the other: where tiles and lanes do not serve.
 
 That is where scores lie too far apart for one float32 a document, and for `PairAccuracy`, whose swaps depend on all
 documents between the two (`swaps.pair_accuracy`).
@@ -6,49 +6,48 @@ documents between the two (`swaps.pair_accuracy`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from lambdaboost._jit import kernel, over_queries
+from lambdaboost._jit import kernel
+from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, logistic, pair_lambdas
-from lambdaboost.objectives.kernels.tiles import PairFormula
 from lambdaboost.objectives.swaps.swap import Document, counts_pairs, gain_delta, rank_delta, rank_terms
 
 
 @kernel
-def sum_in_float64(first, last, lists, formula, out):
-    """Write λ and μ of queries first:last that are wanted to `out` (2, n_documents)."""
-    levels, (sigma, center, _) = lists.levels, formula.sigmoid
-    longest = most_levels = 0
-    for q in range(first, last):
-        longest = max(longest, levels.offsets[q + 1] - levels.offsets[q])
-        most_levels = max(most_levels, levels.first[q + 1] - levels.first[q])
+def sum_in_float64(
+    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
+):
+    """Write λ and μ of queries first:last that are wanted. Shapes as of `tiles.sum_by_tiles`."""
+    most, most_levels = longest(first, last, offsets), longest(first, last, levels.first)
+    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     # By rank: the score, what pairs read of a document, and its sums.
-    s, gain, discount, second, factor, lam, mu = np.empty((7, longest))
-    level, turned, own = np.empty((3, longest), np.int64)
+    s, gain_at, discount, second, factor_at, lam, mu = np.empty((7, most))
+    level, turned, own = np.empty((3, most), np.int64)
     passed, of_level = np.empty((2, most_levels), np.int64)
     for q in range(first, last):
-        if not lists.wanted[q]:
+        if not wanted[q]:
             continue
-        a, b = levels.offsets[q], levels.offsets[q + 1]
-        n, own_levels = b - a, slice(levels.first[q], levels.first[q + 1])
-        by_rank, of_document = lists.by_rank[a:b], levels.of_document[a:b]
-        reach, gain_of_level = levels.reach[own_levels], lists.gain[own_levels]
-        cutoff = rank_terms(formula.swap, a, by_rank, discount[:n], second[:n])
+        a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
+        n, by_rank, of_document = b - a, order[a:b], levels.of_document[a:b]
+        reach, gain_of_level = levels.reach[base:end], gain[base:end]
+        if not is_sorted:
+            order_documents(scores[a:b], by_rank, scratch)
+        cutoff = rank_terms(swap, a, by_rank, discount[:n], second[:n])
         for r in range(n):
             i = by_rank[r]
-            s[r], level[r] = lists.scores[a + i], of_document[i]
-            factor[r] = lists.factor[a + i] if lists.factor.size else 1.0
-            gain[r] = gain_of_level[level[r]] if level[r] >= 0 else 0.0
+            s[r], level[r] = scores[a + i], of_document[i]
+            factor_at[r] = factor[a + i] if factor.size else 1.0
+            gain_at[r] = gain_of_level[level[r]] if level[r] >= 0 else 0.0
             lam[r] = mu[r] = 0
-        if counts_pairs(formula.swap):
+        if counts_pairs(swap):
             _count_own(level[:n], passed[: reach.size], own)
             passed[:] = 0
         for r in range(min(cutoff, n)):  # two documents past the cutoff gain nothing by a swap
             if level[r] < 0:
                 continue
-            if counts_pairs(formula.swap):
+            if counts_pairs(swap):
                 passed[level[r]] += 1
                 _count_turned(r, level[:n], own, passed[: reach.size], of_level, turned)
             for p in range(r + 1, n):
@@ -56,20 +55,20 @@ def sum_in_float64(first, last, lists, formula, out):
                 better, worse = (r, p) if is_better else (p, r)
                 if level[better] < 0 or level[better] == level[worse] or level[worse] >= reach[level[better]]:
                     continue
-                x = sigma * (s[better] - s[worse]) + center
+                x = force.sigma * (s[better] - s[worse]) + force.center
                 rho, rest = logistic(min(max(x, -FLOAT64_NORMAL), FLOAT64_NORMAL))
-                i = Document(0.0, gain[better], 0.0, discount[better], second[better], factor[better])
-                j = Document(0.0, gain[worse], 0.0, discount[worse], second[worse], 1.0)
-                w = turned[p] * second[r] if counts_pairs(formula.swap) else rank_delta(formula.swap, i, j)
-                w *= gain_delta(formula.swap, i, j)
-                f, c = pair_lambdas(formula.force, w * i.factor * rho, rho, rest)
+                i = Document(0.0, gain_at[better], 0.0, discount[better], second[better], factor_at[better])
+                j = Document(0.0, gain_at[worse], 0.0, discount[worse], second[worse], 1.0)
+                w = turned[p] * second[r] if counts_pairs(swap) else rank_delta(swap, i, j)
+                w *= gain_delta(swap, i, j)
+                f, c = pair_lambdas(force, w * i.factor * rho, rho, rest)
                 lam[better] += f
                 lam[worse] -= f
                 mu[better] += c
                 mu[worse] += c
         for r in range(n):
             out[0, a + by_rank[r]] = lam[r]
-            out[1, a + by_rank[r]] = curvature(formula.force, mu[r])
+            out[1, a + by_rank[r]] = curvature(force, mu[r])
 
 
 @kernel
@@ -96,12 +95,3 @@ def _count_turned(r, level, own, passed, of_level, turned):
         if level[p] >= 0:
             v += np.int64(level[p] > level[r]) + np.int64(level[p] >= level[r])
             turned[p] = abs(v - (own[p] - of_level[level[p]]))
-
-
-def lambdas_in_float64(lists: Any, formula: PairFormula, out: Any) -> None:
-    """Write λ and μ of the queries that are wanted."""
-
-    def block(first: int, last: int, _: Any) -> None:
-        sum_in_float64(first, last, lists, formula, out)
-
-    over_queries(block, lists.levels.offsets)

@@ -17,28 +17,17 @@ input order, in which a tie needs no comparison of its own.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, inlined, kernel, over_queries
+from lambdaboost._jit import by_type, inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
 from lambdaboost.objectives.kernels.levels import LONGEST_IN_LANES, Levels
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, exp_minus
-from lambdaboost.objectives.kernels.tiles import (
-    DISCOUNT,
-    FACTOR,
-    GAIN,
-    GAIN_REST,
-    LAM,
-    MU,
-    SECOND,
-    E,
-    PairFormula,
-    pair,
-)
+from lambdaboost.objectives.kernels.tiles import DISCOUNT, FACTOR, GAIN, GAIN_REST, LAM, MU, SECOND, E, pair
 from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
@@ -96,133 +85,113 @@ def _fill_batches(q: Queries, levels: Levels, batches: Batches, which: slice) ->
     order = np.lexsort((np.where(level < 0, LONGEST_IN_LANES, level), lane))
     level = level[order]
     paired = level >= 0
-    at = first[lane // LANES] + position, lane % LANES
+    places = first[lane // LANES] + position, lane % LANES
     # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
     batch = np.repeat(np.arange(first.size - 1), np.diff(first))
     batches.position[rows] = (np.arange(first[-1]) - first[batch])[:, None]
-    batches.position[rows][at], batches.level[rows][at] = position[order], level
-    of_paired = at[0][paired], at[1][paired]
+    batches.position[rows][places], batches.level[rows][places] = position[order], level
+    of_paired = places[0][paired], places[1][paired]
     batches.reach[rows][of_paired] = levels.reach[(levels.first[short[lane]] + level)[paired]]
 
 
-class LaneWork(NamedTuple):
-    """Memory that batches use one after the other: by position, then lane."""
-
-    s: Any  # scores
-    e: Any
-    rank: Any
-    best: Any  # by lane
-    worst: Any
-    by_rank: Any  # of one list
-    discount: Any  # by rank
-    second: Any
-    level: Any  # by lane: where the levels of its list begin
-
-
-def allocate() -> LaneWork:
-    """Memory for batches of lists of up to LONGEST_IN_LANES documents."""
-    most = LONGEST_IN_LANES * LANES
-    scores, (best, worst), (d, h) = np.empty(most), np.empty((2, LANES)), np.empty((2, LONGEST_IN_LANES))
-    e, rank, by_rank = (
-        np.empty(most, np.float32),
-        np.empty(most, np.int32),
-        np.empty(LONGEST_IN_LANES, np.int32),
-    )
-    return LaneWork(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
-
-
 @inlined
-def _exponentials(sigmoid, n, work):
-    """E by position; products of two stay inside float32."""
-    best, worst, lift = work.best, work.worst, math.exp(-0.5 * sigmoid.center)
+def _write_e(force, n, s, highest, lowest, e):
+    """Write E by position from the scores `s`; products of two stay inside float32.
+
+    `highest` and `lowest` (LANES,) are memory.
+    """
     for lane in range(LANES):
-        best[lane], worst[lane] = work.s[lane], np.inf
+        highest[lane], lowest[lane] = s[lane], np.inf
     for p in range(n):
-        row = work.s[p * LANES : (p + 1) * LANES]
+        row = s[p * LANES : (p + 1) * LANES]
         for lane in range(LANES):
-            best[lane] = max(best[lane], row[lane])
-            worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
+            highest[lane] = max(highest[lane], row[lane])
+            lowest[lane] = min(lowest[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
+
+    # E of the highest score of each lane, in the place of the lowest score: scores count from the middle of the list.
+    lift = math.exp(-0.5 * force.center)
     for lane in range(LANES):
-        apart = max(best[lane] - worst[lane], 0.0)
-        worst[lane] = lift / exp_minus(min(0.5 * sigmoid.sigma * apart, FLOAT64_NORMAL))
+        apart = max(highest[lane] - lowest[lane], 0.0)
+        lowest[lane] = lift / exp_minus(min(0.5 * force.sigma * apart, FLOAT64_NORMAL))
     for p in range(n):
-        row, e = work.s[p * LANES : (p + 1) * LANES], work.e[p * LANES : (p + 1) * LANES]
+        row, e_row = s[p * LANES : (p + 1) * LANES], e[p * LANES : (p + 1) * LANES]
         for lane in range(LANES):
             # Infinitely far down where there is no document.
-            e[lane] = exp_minus(min(sigmoid.sigma * (best[lane] - row[lane]), FLOAT64_NORMAL)) * worst[lane]
+            below = min(force.sigma * (highest[lane] - row[lane]), FLOAT64_NORMAL)
+            e_row[lane] = exp_minus(below) * lowest[lane]
 
 
 @inlined
-def _to_slots(batch, levels, work, slots):
-    """Fill the slots with what does not depend on the order."""
-    start, gain = levels
+def _fill_slots(query, position, level, reach, first_level, gain, e, level_of_lane, slots):
+    """Fill the slots with what does not depend on the order: levels, gains, E, and λ = μ = 0.
+
+    `level_of_lane` (LANES,) is memory for where the levels of each list begin in `gain`.
+    """
     for lane in range(LANES):
-        work.level[lane] = min(start[batch.query[lane]], gain.size - 1) if batch.query[lane] >= 0 else 0
-    for i in range(batch.position.shape[0]):
-        row = slots[i * SLOT : (i + 1) * SLOT]
-        level, reach, position = batch.level[i], batch.reach[i], batch.position[i]
+        q = query[lane]
+        level_of_lane[lane] = min(first_level[q], gain.size - 1) if q >= 0 else 0
+    for i in range(position.shape[0]):
+        slot = slots[i * SLOT : (i + 1) * SLOT]
+        slot_level, slot_reach, slot_position = level[i], reach[i], position[i]
         for lane in range(LANES):
-            row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane] = level[lane], reach[lane]
+            slot[LANES * LEVEL_ROW + lane] = slot_level[lane]
+            slot[LANES * REACH_ROW + lane] = slot_reach[lane]
         for lane in range(LANES):
-            of_level = gain[work.level[lane] + max(level[lane], 0)] if level[lane] >= 0 else 0.0
-            row[LANES * GAIN + lane], row[LANES * GAIN_REST + lane] = split_gain(of_level)
+            of_level = gain[level_of_lane[lane] + max(slot_level[lane], 0)] if slot_level[lane] >= 0 else 0.0
+            slot[LANES * GAIN + lane], slot[LANES * GAIN_REST + lane] = split_gain(of_level)
         for lane in range(LANES):
-            row[LANES * LAM + lane] = row[LANES * MU + lane] = 0
+            slot[LANES * LAM + lane] = slot[LANES * MU + lane] = 0
         for lane in range(LANES):
-            row[LANES * E + lane] = work.e[np.int32(position[lane]) * LANES + lane]
+            slot[LANES * E + lane] = e[np.int32(slot_position[lane]) * LANES + lane]
 
 
-@inlined
-def _factors_to_slots(factor, batch, offsets, slots):
-    for lane in range(LANES):
-        q = batch.query[lane]
-        for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
-            slots[i * SLOT + LANES * FACTOR + lane] = factor[offsets[q] + batch.position[i, lane]]
-
-
-def _same_terms_to_slots(swap, batch, offsets, work, slots):
-    rank_terms(swap, 0, work.by_rank[:0], work.discount, work.second)
-    for i in range(batch.position.shape[0]):
-        row, position = slots[i * SLOT : (i + 1) * SLOT], batch.position[i]
+def _fill_by_rank(swap, query, position, offsets, rank, by_rank, discount, second, slots):
+    """Discount and second term from one table, the same in all queries."""
+    rank_terms(swap, 0, by_rank[:0], discount, second)
+    for i in range(position.shape[0]):
+        slot, slot_position = slots[i * SLOT : (i + 1) * SLOT], position[i]
         for lane in range(LANES):
-            rank = work.rank[np.int32(position[lane]) * LANES + lane]
-            row[LANES * DISCOUNT + lane] = work.discount[rank]
+            r = rank[np.int32(slot_position[lane]) * LANES + lane]
+            slot[LANES * DISCOUNT + lane] = discount[r]
             if has_second(swap):
-                row[LANES * SECOND + lane] = work.second[rank]
+                slot[LANES * SECOND + lane] = second[r]
 
 
-def _own_terms_to_slots(swap, batch, offsets, work, slots):
+def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, second, slots):
+    """Discount and second term of every rank of one query after the other."""
     for lane in range(LANES):
-        q = batch.query[lane]
+        q = query[lane]
         if q < 0:
             continue
-        a, b = offsets[q], offsets[q + 1]
-        for p in range(b - a):
-            work.by_rank[work.rank[p * LANES + lane]] = p
-        rank_terms(swap, a, work.by_rank[: b - a], work.discount, work.second)
-        for i in range(b - a):
-            r = work.rank[np.int32(batch.position[i, lane]) * LANES + lane]
-            slots[i * SLOT + LANES * DISCOUNT + lane] = work.discount[r]
-            slots[i * SLOT + LANES * SECOND + lane] = work.second[r]
+        a, n = offsets[q], offsets[q + 1] - offsets[q]
+        for p in range(n):
+            by_rank[rank[p * LANES + lane]] = p
+        rank_terms(swap, a, by_rank[:n], discount, second)
+        for i in range(n):
+            r = rank[np.int32(position[i, lane]) * LANES + lane]
+            slots[i * SLOT + LANES * DISCOUNT + lane] = discount[r]
+            slots[i * SLOT + LANES * SECOND + lane] = second[r]
 
 
-def _document_terms_to_slots(swap, batch, offsets, work, slots):
+def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, second, slots):
+    """The discount of each document, whatever its rank."""
     for lane in range(LANES):
-        q = batch.query[lane]
+        q = query[lane]
         if q >= 0:
             of_query = swap.mean[offsets[q] : offsets[q + 1]]
             for i in range(of_query.size):
-                slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[batch.position[i, lane]]
+                slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[position[i, lane]]
 
 
-def _terms_to_slots(swap):
-    """Fill discount and second term of each slot: from tables where a rank or a document has one whatever the order."""
+def _fill_of_type(swap):
     if getattr(swap, "by_document", False):
-        return _document_terms_to_slots
-    return _same_terms_to_slots if getattr(swap, "fixed_by_rank", False) else _own_terms_to_slots
+        return _fill_by_document
+    return _fill_by_rank if getattr(swap, "fixed_by_rank", False) else _fill_by_query
 
 
-terms_to_slots = by_type(_terms_to_slots)
+# Fill discount and second term of each slot. `rank` is by position and lane; `by_rank`, `discount` and `second`
+# (LONGEST_IN_LANES,) are memory for the ranks of one list.
+fill_terms = by_type(_fill_of_type)
 
 
 @inlined
@@ -238,102 +207,103 @@ def _document(slot, lane):
 
 
 @inlined
-def _add_lane_pair(formula, one, other):
-    """Add the pair of two slots in every lane."""
+def _add_lane_pair(swap, force, upper, lower):
+    """Add the pair of two slots in every lane; the upper slot has the better document where they are a pair."""
     for lane in range(LANES):
-        i, j = _document(one, lane), _document(other, lane)
-        i = Document(formula.sigmoid.shift * i.e, i.gain, i.gain_rest, i.discount, i.second, i.factor)
-        level = other[LANES * LEVEL_ROW + lane]
-        is_pair = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
-        u = gain_delta(formula.swap, i, j) if is_pair else np.float32(0)
-        f, c = pair(formula, i, j)
-        one[LANES * LAM + lane] += u * f
-        other[LANES * LAM + lane] -= u * f
-        one[LANES * MU + lane] += u * c
-        other[LANES * MU + lane] += u * c
+        i, j = _document(upper, lane), _document(lower, lane)
+        level = lower[LANES * LEVEL_ROW + lane]
+        is_pair = (level > upper[LANES * LEVEL_ROW + lane]) & (level < upper[LANES * REACH_ROW + lane])
+        of_gains = gain_delta(swap, i, j) if is_pair else np.float32(0)
+        f, c = pair(swap, force, i, j)
+        upper[LANES * LAM + lane] += of_gains * f
+        lower[LANES * LAM + lane] -= of_gains * f
+        upper[LANES * MU + lane] += of_gains * c
+        lower[LANES * MU + lane] += of_gains * c
 
 
 @inlined
-def _sum_lane_pairs(formula, n, slots):
-    for i in range(n - 1):
-        for j in range(i + 1, n):
-            _add_lane_pair(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
-
-
-class Results(NamedTuple):
-    """What the lanes read and write of queries: those that are theirs, λ and μ, and the order where it has a length."""
-
-    by_lanes: NDArray[np.bool_]
-    out: NDArray[np.float32]  # (2, n_documents)
-    order: NDArray[np.int32]  # by document, or of no length
+def _ranks_of_order(query, offsets, order, rank):
+    """Write the rank of each document of the lists by position and lane."""
+    for lane in range(LANES):
+        q = query[lane]
+        by_rank = order[offsets[q] : offsets[q + 1]] if q >= 0 else order[:0]
+        for r in range(by_rank.size):
+            rank[by_rank[r] * LANES + lane] = r
 
 
 @inlined
-def _write(force, batch, offsets, rank, slots, results):
-    """Bring the sums of the lists to their documents."""
-    lam, mu = results.out[0], results.out[1]
+def _write_results(force, query, position, offsets, wanted, slots, out):
+    """Bring the sums of the lists that are wanted to their documents."""
+    lam, mu = out[0], out[1]
     for lane in range(LANES):
-        q = batch.query[lane]
-        if q < 0 or not results.by_lanes[q]:
+        q = query[lane]
+        if q < 0 or not wanted[q]:
             continue
-        a, m = offsets[q], offsets[q + 1] - offsets[q]
-        for i in range(m):
-            p = a + batch.position[i, lane]
-            lam[p] = slots[i * SLOT + LANES * LAM + lane]
-            mu[p] = curvature(force, slots[i * SLOT + LANES * MU + lane])
-        if results.order.size:
-            for p in range(m):
-                results.order[a + rank[p * LANES + lane]] = p
+        for i in range(offsets[q + 1] - offsets[q]):
+            document = offsets[q] + position[i, lane]
+            lam[document] = slots[i * SLOT + LANES * LAM + lane]
+            mu[document] = curvature(force, slots[i * SLOT + LANES * MU + lane])
 
 
 @kernel
-def sum_by_lanes(first, last, lists, formula, work, results):
-    """λ and μ of batches first:last, one after the other through the same memory."""
-    batches, levels, scores, ranked_by, offsets, factor = lists
-    slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
-    slots[:] = 0
+def sum_by_lanes(
+    first, last, documents, batches, offsets, wanted, is_sorted, order, scores, first_level, gain, factor, swap, force,
+    out,
+):  # fmt: skip
+    """Write λ and μ of the queries of batches first:last that are wanted.
+
+    `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`; `gain` has at
+    least one figure. `order` may have no length; if it has one and is not sorted, it is written. All else is as of
+    `tiles.sum_by_tiles`.
+    """
+    # By position and lane: scores, E, ranks.
+    s, e = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.float32)
+    rank = np.zeros(LONGEST_IN_LANES * LANES, np.int32)
+    # By lane, and by rank of one list.
+    highest, lowest, level_of_lane = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
+    discount, second = np.empty(LONGEST_IN_LANES), np.empty(LONGEST_IN_LANES)
+    by_rank = np.empty(LONGEST_IN_LANES, np.int32)
+    slots = np.zeros(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     for slot in range(LONGEST_IN_LANES):
         slots[slot * SLOT + LANES * FACTOR : slot * SLOT + LANES * (FACTOR + 1)] = 1
     for b in range(first, last):
         rows = slice(batches.first[b], batches.first[b + 1])
-        batch = Batches(
-            batches.documents, batches.first, batches.query[b], batches.position[rows], batches.level[rows],
+        query, position = batches.query[b], batches.position[rows]
+        n = position.shape[0]
+
+        to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
+        if not is_sorted:
+            count_ranks(n, s, rank)
+        elif not by_document(swap):
+            _ranks_of_order(query, offsets, order, rank)
+        _write_e(force, n, s, highest, lowest, e)
+        _fill_slots(
+            query,
+            position,
+            batches.level[rows],
             batches.reach[rows],
-        )  # fmt: skip
-        n = batch.position.shape[0]
-        if ranked_by.size:
-            to_lanes(batch.query, n, ranked_by, offsets, NO_DOCUMENT, work.s)
-            count_ranks(n, work.s, work.rank)
-        to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
-        if not ranked_by.size and (results.order.size or not by_document(formula.swap)):
-            count_ranks(n, work.s, work.rank)
-        _exponentials(formula.sigmoid, n, work)
-        _to_slots(batch, levels, work, slots)
-        terms_to_slots(formula.swap, batch, offsets, work, slots)
+            first_level,
+            gain,
+            e,
+            level_of_lane,
+            slots,
+        )
+        fill_terms(swap, query, position, offsets, rank, by_rank, discount, second, slots)
         if factor.size:
-            _factors_to_slots(factor, batch, offsets, slots)
-        _sum_lane_pairs(formula, n, slots)
-        _write(formula.force, batch, offsets, work.rank, slots, results)
+            for lane in range(LANES):
+                q = query[lane]
+                for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
+                    slots[i * SLOT + LANES * FACTOR + lane] = factor[offsets[q] + position[i, lane]]
 
+        for i in range(n - 1):
+            for j in range(i + 1, n):
+                _add_lane_pair(
+                    swap, force, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT]
+                )
 
-def lambdas_by_lanes(
-    scores: NDArray[np.float64],
-    ranked_by: NDArray[np.float64],
-    batches: Batches,
-    levels: Levels,
-    gain: NDArray[np.float64],
-    factor: NDArray[np.float32],
-    formula: PairFormula,
-    results: Results,
-) -> None:
-    """Write λ and μ of the short lists that are `by_lanes`; no scores of one list lie more than RATIO_RANGE apart.
-
-    Ranks are those by `ranked_by`, or where it has no length by the scores.
-    """
-    gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
-    lists = batches, (levels.first, gain), scores, ranked_by, levels.offsets, factor
-
-    def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
-        sum_by_lanes(first, last, lists, formula, allocate(), results)
-
-    over_queries(block, batches.documents, lists=LANES)
+        _write_results(force, query, position, offsets, wanted, slots, out)
+        if order.size and not is_sorted:
+            for lane in range(LANES):
+                q = query[lane]
+                for p in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
+                    order[offsets[q] + rank[p * LANES + lane]] = p

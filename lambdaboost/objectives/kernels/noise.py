@@ -19,16 +19,21 @@ Plackett and Luce: documents are chosen one after the other, each with a probabi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
+from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
+from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
 
 Floats = NDArray[np.float64]
 
@@ -92,24 +97,16 @@ def _of_gap(position, before, score):
 
 
 @inlined
-def _key(noise, q, gaps, draw):
-    """The key of a query in a draw, uint64."""
-    of_query = _mix_64(np.uint64(noise.of_levels[q] ^ np.uint64(np.uint64(gaps) * GOLDEN_64)))
-    return _mix_64(np.uint64(of_query + noise.of_round + np.uint64(np.uint64(draw) * GOLDEN_64)))
+def _key(digest, of_round, gaps, draw):
+    """The key of a query of this digest (`digest_levels`) in a draw of a round (`digest_round`), uint64."""
+    of_query = _mix_64(np.uint64(digest ^ np.uint64(np.uint64(gaps) * GOLDEN_64)))
+    return _mix_64(np.uint64(of_query + of_round + np.uint64(np.uint64(draw) * GOLDEN_64)))
 
 
 @inlined_strict_fp
 def _noisy(score, best, beta, g):
     """A score with noise, float32, counted from the best of its query."""
     return np.float32(max(score - best, LOWEST)) + beta * g
-
-
-class Noise(NamedTuple):
-    """What the noise of a round depends on, besides scores and positions."""
-
-    of_levels: NDArray[np.uint64]  # (n_queries,) a digest of the levels of the query's documents
-    of_round: np.uint64  # a digest of the seed and the round
-    beta: np.float32
 
 
 def digest_levels(q: Queries, levels: Levels) -> NDArray[np.uint64]:
@@ -142,29 +139,31 @@ def digest_round(seed: int, iteration: int) -> np.uint64:
 
 
 @inlined
-def _add_noise(noise, q, draw, scores, noisy):
+def _add_noise(digest, of_round, beta, draw, scores, noisy):
     """Write the scores of one query with noise, float32 figures in float64."""
     n, best, gaps = scores.size, scores[0], np.uint32(0)
     for p in range(n):
         best = max(best, scores[p])
     for p in range(1, n):
         gaps = np.uint32(gaps + _of_gap(p, scores[p - 1], scores[p]))
-    key = _key(noise, q, gaps, draw)
+    key = _key(digest, of_round, gaps, draw)
     low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
     for p in range(n):
-        noisy[p] = _noisy(scores[p], best, noise.beta, gumbel(p, low, high))
+        noisy[p] = _noisy(scores[p], best, beta, gumbel(p, low, high))
 
 
 @kernel
-def add_noise(first, last, offsets, noise, draw, scores, noisy):
-    """Write the scores of queries first:last with the noise of a draw, (n_documents,) float64."""
+def add_noise(first, last, offsets, digests, of_round, beta, draw, scores, noisy):
+    """Write the scores of queries first:last with the noise of a draw, (n_documents,) float64; `beta` is float32."""
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _add_noise(noise, q, draw, scores[a:b], noisy[a:b])
+        _add_noise(digests[q], of_round, beta, draw, scores[a:b], noisy[a:b])
 
 
 @kernel
-def _mean_discounts(first, last, offsets, skipped, noise, draws, scores, discounts, mean, order):
+def _mean_discounts(
+    first, last, offsets, skipped, digests, of_round, beta, draws, scores, discounts, mean, order
+):
     """Write mean discounts and the order of the documents of queries first:last that are not skipped."""
     longest = 0
     for q in range(first, last):
@@ -179,7 +178,7 @@ def _mean_discounts(first, last, offsets, skipped, noise, draws, scores, discoun
         n, m, by_rank = b - a, mean[a:b], order[a:b]
         m[:] = 0
         for draw in range(draws):
-            _add_noise(noise, q, draw, scores[a:b], noisy)
+            _add_noise(digests[q], of_round, beta, draw, scores[a:b], noisy)
             order_documents(noisy[:n], by_rank, scratch)
             for r in range(n):
                 m[by_rank[r]] += discounts[r]
@@ -199,15 +198,16 @@ def _mean_discounts(first, last, offsets, skipped, noise, draws, scores, discoun
 
 
 @kernel
-def _mean_discounts_in_lanes(first, last, documents, batches, offsets, noise, draws, scores, discounts, mean):
+def _mean_discounts_in_lanes(
+    first, last, documents, batches, offsets, digests, of_round, beta, draws, scores, discounts, mean
+):
     """Write mean discounts of the documents of batches first:last (`lanes`)."""
-    rows_of_batch, query_of_lane = batches
     s, noisy = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
     m, rank = np.empty(LONGEST_COUNTED * LANES, np.float32), np.empty(LONGEST_COUNTED * LANES, np.int32)
     best, gaps = np.empty(LANES), np.empty(LANES, np.uint32)
     low, high = np.empty(LANES, np.uint32), np.empty(LANES, np.uint32)
     for b in range(first, last):
-        n, query = rows_of_batch[b + 1] - rows_of_batch[b], query_of_lane[b]
+        n, query = batches.first[b + 1] - batches.first[b], batches.query[b]
         to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
 
         # The best score and the gaps of each list.
@@ -225,13 +225,13 @@ def _mean_discounts_in_lanes(first, last, documents, batches, offsets, noise, dr
             m[x] = 0
         for draw in range(draws):
             for lane in range(LANES):
-                key = _key(noise, max(query[lane], 0), gaps[lane], draw)
+                key = _key(digests[max(query[lane], 0)], of_round, gaps[lane], draw)
                 low[lane], high[lane] = np.uint32(key), np.uint32(key >> np.uint64(32))
             for p in range(n):
                 row, noisy_row = s[p * LANES : (p + 1) * LANES], noisy[p * LANES : (p + 1) * LANES]
                 for lane in range(LANES):
                     g = gumbel(p, low[lane], high[lane])
-                    noisy_row[lane] = _noisy(row[lane], best[lane], noise.beta, g)
+                    noisy_row[lane] = _noisy(row[lane], best[lane], beta, g)
             count_ranks(n, noisy, rank)
             for x in range(n * LANES):
                 m[x] += discounts[rank[x]]
@@ -244,43 +244,51 @@ def _mean_discounts_in_lanes(first, last, documents, batches, offsets, noise, dr
                     of_query[p] = m[p * LANES + lane] / draws
 
 
-def mean_discounts(
-    scores: Floats,
-    offsets: NDArray[np.int64],
-    batches: Any,
-    noise: Noise,
-    draws: int,
-    discounts: NDArray[np.float32],
-    by_lanes: NDArray[np.bool_],
-    order: NDArray[np.int32],
-) -> NDArray[np.float32]:
-    """The mean discount of each document over the draws of a round, (n_documents,).
+# λ and μ weighted by noisy rankings.
 
-    Parameters
-    ----------
-    scores : float64 (n_documents,)
-        Finite scores.
-    offsets : int64 (n_queries + 1,)
-        Query q holds rows ``offsets[q]:offsets[q + 1]``.
-    batches : Batches or None
-        The short lists side by side (`lanes`).
-    noise : Noise
-        Of the round.
-    draws : int
-        How many rankings are drawn.
-    discounts : float32
-        Discounts by rank, from rank 0.
-    by_lanes : bool (n_queries,)
-        Which lists are in `batches`.
-    order : int32 (n_documents,)
-        Rows within their query; in lists that are not in `batches` reordered, so that those of mean 0 come last.
 
-    """
-    mean = np.empty(scores.size, np.float32)
-    if batches is not None:
-        rows_and_queries = batches.first, batches.query
-        args = rows_and_queries, offsets, noise, draws, scores, discounts, mean
-        over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
-    if not by_lanes.all():
-        over_queries(_mean_discounts, offsets, by_lanes, noise, draws, scores, discounts, mean, order)
-    return mean
+def weigh_by_noise(rule: PairRule, q: Queries) -> Callable[[Round], tuple[Derivatives, Derivatives]]:
+    """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
+    if rule.noise is None:
+        raise ValueError(f"rule is {rule!r}, which has no noise")
+    beta, draws, seed = np.float32(rule.noise[0]), *rule.noise[1:]
+    offsets, digests = q.offsets, digest_levels(q, rule.levels(q))
+    if not isinstance(rule.metric, NDCG | CNDCG):
+        pairs, none = PreparedPairs(rule, q), np.zeros(q.n_queries, dtype=bool)
+
+        def average_weights(now: Round) -> tuple[Derivatives, Derivatives]:
+            of_round = digest_round(seed, now.iteration)
+            noisy, order = np.empty(now.scores.size), np.empty(now.scores.size, np.int32)
+            sums = np.zeros((2, now.scores.size))
+            for draw in range(draws):
+                over_queries(add_noise, offsets, digests, of_round, beta, draw, now.scores, noisy)
+                over_queries(sort_queries, offsets, none, noisy, order)
+                sums += pairs(now._replace(order=order))
+            lam, mu = sums / draws
+            return lam, mu
+
+        return average_weights
+
+    # One sum over pairs with the mean discount of each document: any may come above the cutoff, at most one for each
+    # rank and draw.
+    cutoff = draws * (rule.metric.k or q.n_documents)
+    pairs = PreparedPairs(rule, q, MeanDcg(np.empty(0, np.float32), cutoff))
+    batches, by_lanes = pairs.batches, pairs.kernels == BY_LANES
+    discounts = discounts_to(rule.metric.k, q).astype(np.float32)
+    rows = (np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)).astype(np.int32)
+
+    def average_discounts(now: Round) -> tuple[Derivatives, Derivatives]:
+        of_round, order, mean = (
+            digest_round(seed, now.iteration),
+            rows.copy(),
+            np.empty(rows.size, np.float32),
+        )
+        noise = digests, of_round, beta, draws
+        if batches is not None:
+            args = batches, offsets, *noise, now.scores, discounts, mean
+            over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
+        if not by_lanes.all():
+            over_queries(_mean_discounts, offsets, by_lanes, *noise, now.scores, discounts, mean, order)
+        return pairs(now._replace(order=order), MeanDcg(mean, cutoff))
+
+    return average_discounts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,9 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.sigmoid import Local, Logistic, Sigmoid
+from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
 from lambdaboost.objectives.swaps.registry import level_gains, make_swap
 from lambdaboost.objectives.swaps.swap import Unit, by_gain
-
-
-class RankNoise(NamedTuple):
-    """The rankings that weight pairs: drawn by scores plus beta times Gumbel noise (`noise`)."""
-
-    beta: float
-    draws: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -36,12 +29,12 @@ class PairRule:
     sigma: float = 1.0
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
-    # A value whose `of(q)` gives a factor of each document, by which the weight of a pair is multiplied where the
+    # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
     # document is the better: float32 (n_documents,), or of no length where all are 1.
-    factors: Any = None
-    noise: RankNoise | None = (
-        None  # a pair is weighted by the mean over noisy rankings; None: by that of the scores
-    )
+    factors: Callable[[Queries], NDArray[np.float32]] | None = None
+    # β, draws and seed of the noisy rankings over which the weight of a pair is the mean (`noise`). None: it is that of
+    # the ranking by the scores.
+    noise: tuple[float, int, int] | None = None
 
     def __post_init__(self) -> None:
         # A level has the gain of any of its documents, so all must have the same.
@@ -53,13 +46,9 @@ class PairRule:
 
     @property
     def force(self) -> Logistic | Local:
-        """λ and μ of a pair as functions of ρ."""
-        return Local() if self.local else Logistic()
-
-    @property
-    def sigmoid(self) -> Sigmoid:
-        """What ρ is."""
-        return Sigmoid(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
+        """λ and μ of a pair as functions of its score difference."""
+        force = Local if self.local else Logistic
+        return force(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
 
     def levels(self, q: Queries) -> Levels:
         """Which documents pair with which."""

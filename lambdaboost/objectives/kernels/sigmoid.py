@@ -57,23 +57,15 @@ def logistic(x):
     return (smaller, larger) if x > 0 else (larger, smaller)
 
 
-# The sigmoid of a rule of pairs.
-
-
-class Sigmoid(NamedTuple):
-    """ρ by E = e^{σs}, one exponential a document: ρ = E_j/(e^c E_i + E_j)."""
-
-    sigma: float
-    center: float = 0.0  # c
-    shift: np.float32 = ONE  # e^c
+# ρ of a pair by E = e^{σs}, one exponential a document: ρ = E_j/(e^c E_i + E_j).
 
 
 @inlined
-def write_e(sigmoid, best, worst, scores, e):
+def write_e(force, best, worst, scores, e):
     """Write E of some documents of a list whose scores lie between these, counted from the middle of the list."""
-    lift = math.exp(0.5 * (sigmoid.sigma * (best - worst) - sigmoid.center))
+    lift = math.exp(0.5 * (force.sigma * (best - worst) - force.center))
     for slot in range(scores.size):
-        e[slot] = exp_minus(sigmoid.sigma * (best - scores[slot])) * lift
+        e[slot] = exp_minus(force.sigma * (best - scores[slot])) * lift
 
 
 @inlined
@@ -95,7 +87,11 @@ def unfused_product(x, y):
 
 
 class Logistic(NamedTuple):
-    """Force ρ and curvature ρ(1 − ρ)."""
+    """Force ρ and curvature ρ(1 − ρ), by ρ = 1/(1 + e^{σo + c}) of a score difference o."""
+
+    sigma: float
+    center: float  # c
+    shift: np.float32  # e^c
 
     @staticmethod
     def pair_lambdas(force, weighted, rho, rest):
@@ -110,6 +106,10 @@ class Logistic(NamedTuple):
 
 class Local(NamedTuple):
     """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
+
+    sigma: float
+    center: float
+    shift: np.float32
 
     @staticmethod
     def pair_lambdas(force, weighted, rho, rest):

@@ -1,22 +1,25 @@
-"""λ and μ over all pairs of one long list, each pair weighted by a difference of figures of its documents: linear time.
+"""λ and μ over all pairs of long lists in linear time.
 
-The tree (`tree`) takes for granted that discounts fall with the score. Mean discounts over noisy rankings do not. So
-here the documents are taken in the order of their mean discounts m, lowest first, and each meets those before it:
+The 2006 paper's headline is how training time grows with the documents of a query: slope 1.943 for pairs, 1.185 for its
+speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell of
+width `WIDTH`, each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents is
+one over points:
 
-    λ_i ∋ Σ_j |g_i − g_j| (m_i − m_j) f(s_i − s_j)        over j before i, whose m_j ≤ m_i: no sign to ask for.
+    Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          the *moments* M_v = Σ_j a_j ℓ_v(s_j).
 
-f is smooth, so a sum over j of figures times f(s_i − s_j) is one over fixed points x_v: every score lies in a cell with
-a few Chebyshev points, ℓ_v their Lagrange polynomials, and
+The weight of a pair is a sum of products of the ranks' figures D_k, the discount and the second term of a swap:
 
-    Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          M_v = Σ_j a_j ℓ_v(s_j).
+    |ΔZ| / |ΔG| = w_0 + Σ_k w_k (D_k of the upper document − D_k of the lower),
 
-For each level there are the moments M of the documents that it should be above and of those that should be above it,
-times the differences of the gains, with a_j = 1 and a_j = m_j. A document adds to the points of its own cell, and reads
-all points. What it has with those after it follows from the moments of all:
+with w by the levels of both, which a swap's `sweep_terms` says. So for each level and each role, the better or the
+worse of a pair, there are moments of all documents that it pairs with: those that D_0 = 1 multiplies, and those that
+the D_k of its own document multiply.
 
-    Σ_after (m_j − m_i) a_j = Σ_all (m_j − m_i) a_j + Σ_before (m_i − m_j) a_j,
+Whether a document is the upper or the lower one changes during the sweep. It goes from the highest discount to the
+lowest; at first every document counts as a lower one, and as soon as the sweep has passed it, as an upper one:
 
-so the tables begin with −Σ_all, and each document adds twice what it has.
+    documents in order     1 2 3 4 5 6 7
+    the sweep is at              ^          4 reads the moments, in which 1 2 3 are above it and 5 6 7 below
 """
 
 from __future__ import annotations
@@ -24,103 +27,247 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.objectives.kernels.tree import N_POINTS, SCALE, WIDTH, X
+from lambdaboost._jit import inlined, kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas
+from lambdaboost.objectives.swaps.swap import (
+    Document,
+    by_document,
+    gain_delta,
+    n_sweep_terms,
+    rank_terms,
+    sweep_terms,
+)
 
-TO_WORSE, TO_WORSE_M, TO_BETTER, TO_BETTER_M = range(
-    4
-)  # moments of a level, by the role of its document and by a_j
+N_POINTS = 12  # Chebyshev points of a cell: errors below 4e-7
+WIDTH = 4.0  # of a cell, in σs; the force has poles at distance π
+# The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
+PAIRS_A_DOCUMENT = 1000
+LEVELS = 16
+
+X = np.cos((np.arange(N_POINTS) + 0.5) * np.pi / N_POINTS)  # the points on [−1, 1]
+SCALE = 1 / np.prod(X[:, None] - X + np.eye(N_POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
+
+BETTER, WORSE = 0, 1  # the role of the document that reads moments
+
+
+def is_sweep_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
+    """Which queries have enough pairs, and few enough levels, for the sweep to be faster; (n_queries,)."""
+    # A document has fewer pairs than its list has documents.
+    if n_sweep_terms(swap) is None or q.sizes.max() <= PAIRS_A_DOCUMENT:
+        return np.zeros(q.n_queries, dtype=bool)
+    # A pair needs a document above the cutoff.
+    pairs = levels.pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
+    worth: NDArray[np.bool_] = (np.diff(levels.first) <= LEVELS) & (pairs > PAIRS_A_DOCUMENT * q.sizes)
+    return worth
 
 
 @inlined
-def _read_tables(table, m, e, e_points, f_better):
-    """λ and μ of a document of mean discount m and E = e against all points."""
-    worse, worse_m, better, better_m = (
-        table[TO_WORSE],
-        table[TO_WORSE_M],
-        table[TO_BETTER],
-        table[TO_BETTER_M],
-    )
+def _write_lagrange(place, lagrange):
+    """Write ℓ_v of every point at a place in [−1, 1]."""
+    product = 1.0
+    for v in range(N_POINTS):
+        lagrange[v] = SCALE[v] * product
+        product *= place - X[v]
+    product = 1.0
+    for v in range(N_POINTS - 1, -1, -1):
+        lagrange[v] *= product
+        product *= place - X[v]
+
+
+@inlined
+def _write_weights(swap, gain, reach, second, weights):
+    """Write w of every pair of an upper and a lower level, times the difference of their gains; 0 where none pair.
+
+    `gain`, `reach` and `second`, the second term of its documents, are by level; `weights` is (n_levels, n_levels,
+    1 + number of D_k).
+    """
+    for upper in range(gain.size):
+        for lower in range(gain.size):
+            w = weights[upper, lower]
+            for k in range(w.size):
+                w[k] = 0
+            better, worse = min(upper, lower), max(upper, lower)
+            if better < worse < reach[better]:
+                sweep_terms(swap, upper, lower, second, w)
+                i = Document(0.0, gain[better], 0.0, 0.0, 0.0, 0.0)
+                j = Document(0.0, gain[worse], 0.0, 0.0, 0.0, 0.0)
+                of_gains = gain_delta(swap, i, j)
+                for k in range(w.size):
+                    w[k] *= of_gains
+
+
+@inlined
+def _add_to_level(swap, level, first_point, discount, second, factor, role, lagrange, sums):
+    """Add a document to the sums of its level, Σ_j ℓ_v(s_j) D_k(j), times `factor`.
+
+    Its cell's points are those from `first_point` on; `sums` is (n_levels, 2, n_terms, n_points).
+    """
+    for v in range(N_POINTS):
+        figure = factor * lagrange[v]
+        sums[level, role, 0, first_point + v] += figure
+        if n_sweep_terms(swap) > 0:
+            sums[level, role, 1, first_point + v] += figure * discount
+        if n_sweep_terms(swap) > 1:
+            sums[level, role, 2, first_point + v] += figure * second
+
+
+@inlined
+def _write_moments(weights, has_factors, sums, moments):
+    """Write the moments of each level while all documents of the others are lower ones.
+
+    `moments` is (n_levels, 2, n_terms, n_points), by the level and the role of the document that will read them.
+    """
+    n_levels, _, n_terms, n_points = moments.shape
+    for upper in range(n_levels):
+        for lower in range(n_levels):
+            w, role = weights[upper, lower], BETTER if upper < lower else WORSE
+            of_lower = sums[lower, BETTER if has_factors and lower < upper else WORSE]
+            for v in range(n_points):
+                moments[upper, role, 0, v] += w[0] * of_lower[0, v]
+                for k in range(1, n_terms):
+                    moments[upper, role, 0, v] -= w[k] * of_lower[k, v]
+                    moments[upper, role, k, v] += w[k] * of_lower[0, v]
+
+
+@inlined
+def _read_moments(swap, force, level, discount, second, factor, e, e_points, moments):
+    """λ and μ of a document with E = `e`; `e_points` (n_points,) are E of the points."""
+    better, worse = moments[level, BETTER], moments[level, WORSE]
+    # Those that D_0 = 1 and the D_k multiply. Where there is no D_1 or D_2 these are others, and not read.
+    n_terms = better.shape[0]
+    above_0, above_1, above_2 = better[0], better[min(1, n_terms - 1)], better[n_terms - 1]
+    below_0, below_1, below_2 = worse[0], worse[min(1, n_terms - 1)], worse[n_terms - 1]
     lam = mu = 0.0
+    shifted_e = force.shift * e  # e^c E of the better document of a pair
     for v in range(e_points.size):
-        rho = e_points[v] / (e + e_points[v])
-        above, below = f_better * (m * worse[v] - worse_m[v]), m * better[v] - better_m[v]
-        lam += above * rho - below * (1 - rho)
-        mu += (above + below) * rho * (1 - rho)
+        # The weight of its pairs with a point in which it should be above, and in which it should be below.
+        above, below = above_0[v], below_0[v]
+        if n_sweep_terms(swap) > 0:
+            above += discount * above_1[v]
+            below += discount * below_1[v]
+        if n_sweep_terms(swap) > 1:
+            above += second * above_2[v]
+            below += second * below_2[v]
+
+        # ρ where the document is the better, then where the point is.
+        inverse = 1 / (shifted_e + e_points[v])
+        rho, rest = e_points[v] * inverse, shifted_e * inverse
+        f, c = pair_lambdas(force, factor * above * rho, rho, rest)
+        lam += f
+        mu += c
+        shifted = force.shift * e_points[v]
+        inverse = 1 / (shifted + e)
+        rho, rest = e * inverse, shifted * inverse
+        f, c = pair_lambdas(force, below * rho, rho, rest)
+        lam -= f
+        mu += c
     return lam, mu
 
 
+@inlined
+def _raise_document(swap, level, discount, second, factor, first_point, weights, lagrange, moments):
+    """Make a document an upper one, which was a lower one, in the moments of all levels that pair with its own."""
+    for other in range(moments.shape[0]):
+        if other == level:
+            continue
+        role = WORSE if level < other else BETTER
+        # What multiplies the D_k of the documents of the other level, and D_0 = 1.
+        own_factor = factor if level < other else 1.0
+        of_1 = weights[level, other, 0] - weights[other, level, 0]
+        if n_sweep_terms(swap) > 0:
+            w = -weights[level, other, 1] - weights[other, level, 1]
+            of_1 -= w * discount
+            for v in range(N_POINTS):
+                moments[other, role, 1, first_point + v] += own_factor * w * lagrange[v]
+        if n_sweep_terms(swap) > 1:
+            w = -weights[level, other, 2] - weights[other, level, 2]
+            of_1 -= w * second
+            for v in range(N_POINTS):
+                moments[other, role, 2, first_point + v] += own_factor * w * lagrange[v]
+        if of_1 != 0:
+            for v in range(N_POINTS):
+                moments[other, role, 0, first_point + v] += own_factor * of_1 * lagrange[v]
+
+
 @kernel
-def sum_by_sweep(s, mean, level, by_mean, gain, factor, out):
-    """Write λ and μ of one list.
+def sum_by_sweep(
+    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
+):
+    """Write λ and μ of queries first:last that are wanted, whose scores are at most FLOAT64_NORMAL / σ apart.
 
-    `s` (n,) are σ times the scores, from 0; `mean` (n,) and `level` (n,) of the documents, `by_mean` (n,) the documents
-    by mean discount, lowest first; `gain` (n_levels,); `factor` (n,), or of no length where all are 1; `out` (2, n).
+    Shapes as of `tiles.sum_by_tiles`.
     """
-    n, n_levels = s.size, gain.size
-    n_cells = np.int64(s.max() / WIDTH) + 1
-    n_points = n_cells * N_POINTS
-    points, e, e_points = np.empty(n_points), np.exp(s), np.empty(n_points)
-    for v in range(n_points):
-        points[v] = WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS]))
-        e_points[v] = np.exp(points[v])
+    n_terms = 1 + n_sweep_terms(swap)
+    most = longest(first, last, offsets)
+    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
+    for q in range(first, last):
+        if not wanted[q]:
+            continue
+        a, b = offsets[q], offsets[q + 1]
+        n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]
+        reach = levels.reach[levels.first[q] : levels.first[q + 1]]
+        gain_of_level, n_levels = gain[levels.first[q] : levels.first[q + 1]], reach.size
 
-    # In the order of the sweep, the cell of each document and the Lagrange polynomials of the cell's points there.
-    cell, lagrange = np.empty(n, np.int64), np.empty((n, N_POINTS))
-    for x in range(n):
-        score = s[by_mean[x]] / WIDTH
-        cell[x] = min(np.int64(score), n_cells - 1)
-        place, product = 2 * (score - cell[x]) - 1, 1.0
-        for v in range(N_POINTS):
-            lagrange[x, v] = SCALE[v] * product
-            product *= place - X[v]
-        product = 1.0
-        for v in range(N_POINTS - 1, -1, -1):
-            lagrange[x, v] *= product
-            product *= place - X[v]
+        # Discount and second term of every rank, and the ranks from the highest discount to the lowest.
+        if not is_sorted:
+            order_documents(s, by_rank, scratch)
+        discount, second, sweep_order = np.empty(n), np.empty(n), np.empty(n, np.int32)
+        rank_terms(swap, a, by_rank, discount, second)
+        for rank in range(n):
+            sweep_order[rank] = rank
+        if by_document(swap):
+            order_documents(discount, sweep_order, scratch)
 
-    # First −Σ_all of every level, then twice each document's share as the sweep passes it.
-    tables = np.zeros((n_levels, 4, n_points))
-    for sweep in range(2):
-        share = 2.0 if sweep else -1.0
+        # What weights the pairs of an upper and a lower level; all documents of a level have the same second term.
+        second_of_level, weights = np.zeros(n_levels), np.empty((n_levels, n_levels, n_terms))
+        for rank in range(n):
+            if level_of[by_rank[rank]] >= 0:
+                second_of_level[level_of[by_rank[rank]]] = second[rank]
+        _write_weights(swap, gain_of_level, reach, second_of_level, weights)
+
+        # Cells, from the lowest score on, and E of their points.
+        lowest = highest = s[0]
+        for i in range(n):
+            lowest, highest = min(lowest, s[i]), max(highest, s[i])
+        n_cells = np.int64(force.sigma * (highest - lowest) / WIDTH) + 1
+        e_points = np.empty(n_cells * N_POINTS)
+        for v in range(e_points.size):
+            e_points[v] = np.exp(WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])))
+
+        # Every document as a lower one, by level. From here on all is in the order of the sweep.
+        sums = np.zeros((n_levels, 2, n_terms, e_points.size))
+        moments = np.zeros((n_levels, 2, n_terms, e_points.size))
+        lagrange, units, level = np.empty(N_POINTS), np.empty(n), np.empty(n, np.int32)
         for x in range(n):
-            i = by_mean[x]
-            own, m = level[i], np.float64(mean[i])
-            if own < 0:
+            rank = sweep_order[x]
+            i = by_rank[rank]
+            units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
+            if level[x] >= 0:
+                cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
+                _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange)
+                document = level[x], cell * N_POINTS, discount[rank], second[rank]
+                _add_to_level(swap, *document, 1.0, WORSE, lagrange, sums)
+                if factor.size:
+                    _add_to_level(swap, *document, factor[a + i], BETTER, lagrange, sums)
+        _write_moments(weights, factor.size > 0, sums, moments)
+
+        # The sweep: each document reads its moments, and is an upper one from there on.
+        for x in range(n):
+            rank = sweep_order[x]
+            i = by_rank[rank]
+            if level[x] < 0:
+                out[0, a + i] = out[1, a + i] = 0
                 continue
-            f_better = np.float64(factor[i]) if factor.size else 1.0
-            if sweep:
-                lam, mu = _read_tables(tables[own], m, e[i], e_points, f_better)
-                out[0, i], out[1, i] = lam, mu
-            here = cell[x] * N_POINTS
-            for other in range(n_levels):
-                if other == own:
-                    continue
-                # This document is the worse of pairs with better levels, which look for it among those to be above.
-                is_worse = other < own
-                row = TO_WORSE if is_worse else TO_BETTER
-                weight = share * abs(np.float64(gain[other]) - np.float64(gain[own]))
-                weight *= 1.0 if is_worse else f_better
-                plain, times_m = tables[other, row], tables[other, row + 1]
-                for v in range(N_POINTS):
-                    figure = weight * lagrange[x, v]
-                    plain[here + v] += figure
-                    times_m[here + v] += figure * m
-
-
-def lambdas_by_sweep(lists: Any, formula: Any, out: Any) -> None:
-    """Write λ and μ of the queries that are wanted, whose scores lie at most RATIO_RANGE / σ apart."""
-    levels, queries = lists.levels, np.flatnonzero(lists.wanted)
-
-    def block(first: int, last: int, _: Any) -> None:
-        for q in queries[first:last]:
-            rows, own_levels = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
-            out[:, rows] = 0
-            scores, mean = lists.scores[rows], formula.swap.mean[rows]
-            sum_by_sweep(
-                formula.sigmoid.sigma * (scores - scores.min()), mean, levels.of_document[rows], np.argsort(mean),
-                lists.gain[own_levels], lists.factor[rows], out[:, rows],
-            )  # fmt: skip
-
-    over_queries(block, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
+            cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
+            own_factor = np.float64(factor[a + i]) if factor.size else 1.0
+            document = level[x], discount[rank], second[rank], own_factor
+            lam, mu = _read_moments(swap, force, *document, np.exp(units[x]), e_points, moments)
+            out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
+            _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange)
+            _raise_document(swap, *document, cell * N_POINTS, weights, lagrange, moments)

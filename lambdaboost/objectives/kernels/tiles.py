@@ -1,4 +1,4 @@
-"""λ and μ of one query by tiles: from documents to slots, all pairs, and back.
+"""λ and μ of lists one after the other by tiles: from documents to slots, all pairs, and back.
 
 Every level is a block of rows that `tiles` multiply with the run of all that is worse:
 
@@ -15,16 +15,13 @@ and adds nothing.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost._jit import inlined, kernel
+from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigmoid_pair, write_e
 from lambdaboost.objectives.swaps.swap import (
-    ONE,
     Document,
     gain_delta,
     has_second,
@@ -32,8 +29,6 @@ from lambdaboost.objectives.swaps.swap import (
     rank_terms,
     split_gain,
 )
-
-Floats = NDArray[np.float64]
 
 # The rows of `slots`, an array with a column for each document: what pairs read of it, and its sums so far.
 E, GAIN, GAIN_REST, DISCOUNT, SECOND, FACTOR, LAM, MU = map(np.int64, range(8))
@@ -43,147 +38,110 @@ PADDING = 32  # columns are padded to a multiple of this
 ROWS_CARRIED = 64 * TILE_ROWS  # rows summed into a column in float32 before the sum is carried to float64
 CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
 
-
-class PairFormula(NamedTuple):
-    """The weight, the force and the sigmoid of a pair: the compiler knows the first two by their types."""
-
-    swap: Any
-    force: Any
-    sigmoid: Any
-
-
-class Run(NamedTuple):
-    """Some of the documents in `slots`, one after the other."""
-
-    e: Any
-    gain: Any
-    gain_rest: Any
-    discount: Any
-    second: Any
-    factor: Any
-    lam: Any
-    mu: Any
+# Which parts pair with which: above the cutoff with itself and with below, never below with below.
+PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 @inlined
-def pair(formula, i, j):
-    """λ and μ of a pair over `gain_delta`, which all pairs of j with one level have in common.
-
-    E of the better document i is that times e^c.
-    """
-    rho, rest = sigmoid_pair(i.e, j.e)
-    weighted = rho * rank_delta(formula.swap, i, j) * i.factor
-    return pair_lambdas(formula.force, weighted, rho, rest)
+def pair(swap, force, i, j):
+    """λ and μ of a pair over `gain_delta`, which all pairs of j with one level have in common."""
+    rho, rest = sigmoid_pair(force.shift * i.e, j.e)
+    return pair_lambdas(force, rho * rank_delta(swap, i, j) * i.factor, rho, rest)
 
 
 @inlined
-def run_of(slots, lo, hi):
-    """The slots lo:hi."""
-    return Run(
+def _run(slots, lo, hi):
+    """The slots lo:hi, a *run*: its rows as a tuple, each of which the compiler knows to be contiguous."""
+    return (
         slots[E, lo:hi], slots[GAIN, lo:hi], slots[GAIN_REST, lo:hi], slots[DISCOUNT, lo:hi], slots[SECOND, lo:hi],
         slots[FACTOR, lo:hi], slots[LAM, lo:hi], slots[MU, lo:hi],
     )  # fmt: skip
 
 
 @inlined
-def subrun(run, lo, hi):
-    """A part of a run."""
-    return Run(
-        run.e[lo:hi], run.gain[lo:hi], run.gain_rest[lo:hi], run.discount[lo:hi], run.second[lo:hi],
-        run.factor[lo:hi], run.lam[lo:hi], run.mu[lo:hi],
-    )  # fmt: skip
-
-
-@inlined
-def row_document(formula, rows, i):
-    """The document of a row, the better of a pair."""
+def _document(run, x):
+    """The document at x of a run."""
     return Document(
-        formula.sigmoid.shift * rows.e[i], rows.gain[i], rows.gain_rest[i], rows.discount[i], rows.second[i],
-        rows.factor[i],
-    )  # fmt: skip
-
-
-@inlined
-def column_document(columns, j):
-    """The document of a column, the worse of a pair."""
-    return Document(
-        columns.e[j], columns.gain[j], columns.gain_rest[j], columns.discount[j], columns.second[j], ONE
+        run[E][x], run[GAIN][x], run[GAIN_REST][x], run[DISCOUNT][x], run[SECOND][x], run[FACTOR][x]
     )
 
 
 @inlined
-def _tile(formula, rows, columns):
-    """λ and μ of four rows of one level against a run of columns, whose sums grow."""
-    i0, i1, i2, i3 = rows
-    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
-    for x in range(columns.e.size):
-        j = column_document(columns, x)
-        u = gain_delta(formula.swap, i0, j)
-        f0, c0 = pair(formula, i0, j)
-        f1, c1 = pair(formula, i1, j)
-        f2, c2 = pair(formula, i2, j)
-        f3, c3 = pair(formula, i3, j)
-        a0 += u * f0
-        a1 += u * f1
-        a2 += u * f2
-        a3 += u * f3
-        b0 += u * c0
-        b1 += u * c1
-        b2 += u * c2
-        b3 += u * c3
-        columns.lam[x] -= u * ((f0 + f1) + (f2 + f3))
-        columns.mu[x] += u * ((c0 + c1) + (c2 + c3))
-    return a0, a1, a2, a3, b0, b1, b2, b3
+def _add_tile(swap, force, rows, x, columns):
+    """Add the pairs of four rows of one level, from x on, with all columns."""
+    i0, i1, i2, i3 = (
+        _document(rows, x),
+        _document(rows, x + 1),
+        _document(rows, x + 2),
+        _document(rows, x + 3),
+    )
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)  # λ and μ of the rows
+    column_lam, column_mu = columns[LAM], columns[MU]
+    for y in range(column_lam.size):
+        j = _document(columns, y)
+        of_gains = gain_delta(swap, i0, j)
+        f0, c0 = pair(swap, force, i0, j)
+        f1, c1 = pair(swap, force, i1, j)
+        f2, c2 = pair(swap, force, i2, j)
+        f3, c3 = pair(swap, force, i3, j)
+        a0 += of_gains * f0
+        a1 += of_gains * f1
+        a2 += of_gains * f2
+        a3 += of_gains * f3
+        b0 += of_gains * c0
+        b1 += of_gains * c1
+        b2 += of_gains * c2
+        b3 += of_gains * c3
+        column_lam[y] -= of_gains * ((f0 + f1) + (f2 + f3))
+        column_mu[y] += of_gains * ((c0 + c1) + (c2 + c3))
+    lam, mu = rows[LAM], rows[MU]
+    lam[x] += a0
+    lam[x + 1] += a1
+    lam[x + 2] += a2
+    lam[x + 3] += a3
+    mu[x] += b0
+    mu[x + 1] += b1
+    mu[x + 2] += b2
+    mu[x + 3] += b3
 
 
 @inlined
-def _row(formula, i, columns):
-    """λ and μ of one row against a run of columns, whose sums grow."""
+def _add_row(swap, force, rows, x, columns):
+    """Add the pairs of row x with all columns."""
+    i = _document(rows, x)
     a = b = np.float32(0)
-    for x in range(columns.e.size):
-        j = column_document(columns, x)
-        u = gain_delta(formula.swap, i, j)
-        f, c = pair(formula, i, j)
-        a += u * f
-        b += u * c
-        columns.lam[x] -= u * f
-        columns.mu[x] += u * c
-    return a, b
+    column_lam, column_mu = columns[LAM], columns[MU]
+    for y in range(column_lam.size):
+        j = _document(columns, y)
+        of_gains = gain_delta(swap, i, j)
+        f, c = pair(swap, force, i, j)
+        a += of_gains * f
+        b += of_gains * c
+        column_lam[y] -= of_gains * f
+        column_mu[y] += of_gains * c
+    lam, mu = rows[LAM], rows[MU]
+    lam[x] += a
+    mu[x] += b
 
 
 @inlined
-def rows_by_columns(formula, rows, columns):
-    """Rows of one level, each to be above all columns; `carry_to_float64` follows at most ROWS_CARRIED rows."""
-    n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
-    for c in range(0, m, CHUNK):
-        chunk = subrun(columns, c, c + CHUNK)
-        i = 0
-        while i + TILE_ROWS <= n:
-            four = (
-                row_document(formula, rows, i),
-                row_document(formula, rows, i + 1),
-                row_document(formula, rows, i + 2),
-                row_document(formula, rows, i + 3),
-            )
-            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(formula, four, chunk)
-            lam[i] += a0
-            lam[i + 1] += a1
-            lam[i + 2] += a2
-            lam[i + 3] += a3
-            mu[i] += b0
-            mu[i + 1] += b1
-            mu[i + 2] += b2
-            mu[i + 3] += b3
-            i += TILE_ROWS
-        while i < n:
-            a, b = _row(formula, row_document(formula, rows, i), chunk)
-            lam[i] += a
-            mu[i] += b
-            i += 1
+def _add_level(swap, force, slots, first, last, lo, hi):
+    """Add the pairs of the slots first:last, at most ROWS_CARRIED of one level, with lo:hi, which are all worse."""
+    rows = _run(slots, first, last)
+    n = rows[LAM].size
+    for chunk in range(lo, hi, CHUNK):
+        columns = _run(slots, chunk, min(chunk + CHUNK, hi))
+        x = 0
+        while x + TILE_ROWS <= n:
+            _add_tile(swap, force, rows, x, columns)
+            x += TILE_ROWS
+        while x < n:
+            _add_row(swap, force, rows, x, columns)
+            x += 1
 
 
 @inlined
-def carry_to_float64(slots, sums, n):
+def _carry_to_float64(slots, sums, n):
     """Add what n slots have summed in float32 to their float64 sums, and start again."""
     lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
     for slot in range(n):
@@ -193,86 +151,43 @@ def carry_to_float64(slots, sums, n):
 
 
 @inlined
-def padded_end(lo, hi, end):
-    """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
-    return lo + (hi - lo + PADDING - 1) // PADDING * PADDING if hi == end else hi
+def _place_levels(cutoff, by_rank, level_of, size, start):
+    """Write where each level of each part starts, and where the parts end; between them is room for padding.
 
-
-# One query: from documents to slots, all pairs, and back.
-
-# Which parts pair with which: above the cutoff with itself and with below, never below with below.
-PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
-
-
-class Lists(NamedTuple):
-    """All queries: levels, gains and factors, scores, and the documents by the ranking whose swaps weight pairs."""
-
-    wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
-    levels: Levels
-    gain: Floats  # (n_levels,)
-    factor: NDArray[
-        np.float32
-    ]  # (n_documents,) of the better document of a pair; of no length where all are 1
-    scores: Floats
-    by_rank: NDArray[np.int32]  # (n_documents,) counted within the query
-
-
-class TileWork(NamedTuple):
-    """Memory that the queries of a block use one after the other."""
-
-    slots: Any  # (N_FIGURES, n)
-    score: Any  # (n,) of each slot
-    sums: Any  # (2, n) λ and μ of each slot, carried from `slots`
-    discount: Any  # (n,) by rank
-    second: Any  # (n,) by rank
-    document: Any  # (n,) in each slot
-    start: Any  # (2, n_levels + 1) where each level of each part starts, and where the part ends
-    following: Any  # the same, moved on with every document
-
-
-def allocate(levels: Levels, first: int, last: int) -> TileWork:
-    """Memory for queries first:last."""
-    n = int(np.diff(levels.offsets[first : last + 1]).max()) + 3 * PADDING
-    n_levels = int(np.diff(levels.first[first : last + 1]).max())
-    start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
-    score, discount, second = np.empty((3, n))
-    slots, document = np.zeros((N_FIGURES, n), dtype=np.float32), np.empty(n, dtype=np.int32)
-    slots[FACTOR] = 1
-    return TileWork(slots, score, np.empty((2, n)), discount, second, document, start, following)
-
-
-@inlined
-def _place_levels(q, cutoff, lists, n, work):
-    """Where each level of each part starts; the parts are padded."""
-    levels, start, following = lists.levels, work.start, work.following
-    base, n_levels = levels.first[q], levels.first[q + 1] - levels.first[q]
-    part = 1 if cutoff < n else 0
+    `size` (n_levels,) are the documents of each level, `start` is (2, n_levels + 1).
+    """
+    n_levels = size.size
+    # The documents of each level in both parts: without a cutoff all are in the first.
     for level in range(n_levels):
-        following[part, level], following[1 - part, level] = levels.size[base + level], 0
-    if part == 1:
-        a = levels.offsets[q]
+        start[0, level], start[1, level] = size[level], 0
+    if cutoff < by_rank.size:
+        for level in range(n_levels):
+            start[0, level], start[1, level] = 0, size[level]
         for rank in range(cutoff):
-            level = levels.of_document[a + lists.by_rank[a + rank]]
+            level = level_of[by_rank[rank]]
             if level >= 0:
-                following[0, level] += 1
-                following[1, level] -= 1
-    at = 0
+                start[0, level] += 1
+                start[1, level] -= 1
+    # Their sums.
+    slot = 0
     for part in range(2):
         for level in range(n_levels):
-            start[part, level] = at
-            at += following[part, level]
-            following[part, level] = start[part, level]
-        start[part, n_levels] = at
-        at += PADDING
+            in_part = start[part, level]
+            start[part, level] = slot
+            slot += in_part
+        start[part, n_levels] = slot
+        slot += PADDING
 
 
 @inlined
-def _fill_slots(q, cutoff, lists, formula, work):
-    """Bring what pairs read of each document, besides E and the gain, to its slot."""
-    following, score_of_slot, document = work.following, work.score, work.document
-    discount, second, factor = work.slots[DISCOUNT], work.slots[SECOND], work.slots[FACTOR]
-    a, b = lists.levels.offsets[q], lists.levels.offsets[q + 1]
-    by_rank, level_of, scores = lists.by_rank[a:b], lists.levels.of_document[a:b], lists.scores[a:b]
+def _fill_slots(
+    swap, cutoff, by_rank, level_of, scores, factor, discount, second, following, slots, s, document
+):
+    """Bring what pairs read of each document, besides E and the gain, to its slot.
+
+    `following` (2, n_levels + 1) is the next free slot of each level of each part.
+    """
+    slot_discount, slot_second, slot_factor = slots[DISCOUNT], slots[SECOND], slots[FACTOR]
     for rank in range(by_rank.size):
         i = by_rank[rank]
         level = level_of[i]
@@ -280,47 +195,40 @@ def _fill_slots(q, cutoff, lists, formula, work):
             part = np.int64(rank >= cutoff)
             slot = following[part, level]
             following[part, level] = slot + 1
-            document[slot], score_of_slot[slot] = i, scores[i]
-            discount[slot] = work.discount[rank]
-            if has_second(formula.swap):
-                second[slot] = work.second[rank]
-            if lists.factor.size:
-                factor[slot] = lists.factor[a + i]
+            document[slot], s[slot] = i, scores[i]
+            slot_discount[slot] = discount[rank]
+            if has_second(swap):
+                slot_second[slot] = second[rank]
+            if factor.size:
+                slot_factor[slot] = factor[i]
 
 
 @inlined
-def _fill_levels(q, sigmoid, lists, work):
-    """Gains and E of all slots; λ and μ of none."""
-    start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
-    e, gain, gain_rest = work.slots[E], work.slots[GAIN], work.slots[GAIN_REST]
-    slot_lam, slot_mu = work.slots[LAM], work.slots[MU]
-    a, b, base, end = levels.offsets[q], levels.offsets[q + 1], levels.first[q], levels.first[q + 1]
-    best = worst = lists.scores[a]
-    for i in range(a, b):
-        best, worst = max(best, lists.scores[i]), min(worst, lists.scores[i])
+def _fill_levels(force, scores, gain, start, s, slots, sums):
+    """Bring gains and E to all slots, E = 0 to padding, and λ = μ = 0."""
+    n_levels = gain.size
+    best = worst = scores[0]
+    for i in range(scores.size):
+        best, worst = max(best, scores[i]), min(worst, scores[i])
+    e, slot_gain, gain_rest, lam, mu = slots[E], slots[GAIN], slots[GAIN_REST], slots[LAM], slots[MU]
+    carried_lam, carried_mu = sums[0], sums[1]
     for part in range(2):
-        for level in range(end - base):
-            here, rest = split_gain(lists.gain[base + level])
+        for level in range(n_levels):
+            of_level, rest = split_gain(gain[level])
             for slot in range(start[part, level], start[part, level + 1]):
-                gain[slot], gain_rest[slot] = here, rest
-        lo, hi = start[part, 0], start[part, end - base]
-        write_e(sigmoid, best, worst, scores[lo:hi], e[lo:hi])
+                slot_gain[slot], gain_rest[slot] = of_level, rest
+        lo, hi = start[part, 0], start[part, n_levels]
+        write_e(force, best, worst, s[lo:hi], e[lo:hi])
         for slot in range(hi, hi + PADDING):
             e[slot] = 0
-    for slot in range(start[1, end - base] + PADDING):
-        slot_lam[slot] = slot_mu[slot] = lam[slot] = mu[slot] = 0
+    for slot in range(start[1, n_levels] + PADDING):
+        lam[slot] = mu[slot] = carried_lam[slot] = carried_mu[slot] = 0
 
 
 @inlined
-def _add_tile(formula, work, rows, columns):
-    """Add the pairs of the rows of one level, each of which should be above all columns."""
-    rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
-
-
-@inlined
-def _sum_tiles(formula, reach, n_parts, work):
-    """Each level against all that are worse, in all parts."""
-    start, n_levels = work.start, reach.size
+def _add_levels(swap, force, reach, n_parts, start, slots, sums):
+    """Add the pairs of each level with all that are worse, in all parts."""
+    n_levels = reach.size
     n_slots = start[1, n_levels] + PADDING
     since = 0  # rows since sums were carried
     for own_part, other_part in PAIRS_OF_PARTS:
@@ -331,47 +239,85 @@ def _sum_tiles(formula, reach, n_parts, work):
             lo, hi = other[level + 1], other[reach[level]]
             if lo == hi:
                 continue
-            columns = lo, padded_end(lo, hi, other[n_levels])
+            if hi == other[n_levels]:  # only padding follows: whole vectors
+                hi = lo + (hi - lo + PADDING - 1) // PADDING * PADDING
             for first in range(own[level], own[level + 1], ROWS_CARRIED):
-                last = first + ROWS_CARRIED if first + ROWS_CARRIED < own[level + 1] else own[level + 1]
+                last = min(first + ROWS_CARRIED, own[level + 1])
                 if since + last - first > ROWS_CARRIED:
-                    carry_to_float64(work.slots, work.sums, n_slots)
+                    _carry_to_float64(slots, sums, n_slots)
                     since = 0
                 since += last - first
-                _add_tile(formula, work, (first, last), columns)
-    carry_to_float64(work.slots, work.sums, n_slots)
+                _add_level(swap, force, slots, first, last, lo, hi)
+    _carry_to_float64(slots, sums, n_slots)
 
 
 @kernel
-def sum_by_tiles(first, last, lists, formula, work, out):
-    """λ and μ of queries first:last, where they are wanted, one after the other in the same memory."""
-    levels = lists.levels
+def sum_by_tiles(
+    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
+):
+    """Write λ and μ of queries first:last that are wanted, no two scores of which are more than RATIO_RANGE / σ apart.
+
+    All kernels of long lists are called so:
+
+    - `offsets` int64 (n_queries + 1,): the documents of query q are ``offsets[q]:offsets[q + 1]``; `wanted` bool
+      (n_queries,);
+    - `order` int32 (n_documents,), counted within the query: if `is_sorted`, the documents of each query by the ranking
+      whose swaps weight pairs; otherwise that by the scores is written to it;
+    - `scores` float64 (n_documents,); `levels`, see `Levels`; `gain` float64 (n_levels,) of each level;
+    - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better; of no length
+      where all are 1;
+    - `swap` and `force` say what |ΔZ|, and what λ and μ of a pair are; `out` float32 (2, n_documents).
+    """
+    n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)
+    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
+    discount, second = np.empty(n), np.empty(n)  # by rank
+    # By slot: figures, λ and μ carried to float64, score, document.
+    n_slots = n + 3 * PADDING
+    slots, sums = np.zeros((N_FIGURES, n_slots), np.float32), np.empty((2, n_slots))
+    slots[FACTOR] = 1
+    s, document = np.empty(n_slots), np.empty(n_slots, np.int32)
+    # Where each level of each part starts.
+    start, following = np.empty((2, n_levels + 1), np.int64), np.empty((2, n_levels + 1), np.int64)
     for q in range(first, last):
-        if lists.wanted[q]:
-            a, b = levels.offsets[q], levels.offsets[q + 1]
-            lam, mu = out[0, a:b], out[1, a:b]
-            for i in range(b - a):
-                lam[i] = mu[i] = 0
-            reach = levels.reach[levels.first[q] : levels.first[q + 1]]
-            if reach.size < 2:
-                continue
-            discount, second = work.discount[: b - a], work.second[: b - a]
-            cutoff = rank_terms(formula.swap, a, lists.by_rank[a:b], discount, second)
-            _place_levels(q, cutoff, lists, b - a, work)
-            _fill_slots(q, cutoff, lists, formula, work)
-            _fill_levels(q, formula.sigmoid, lists, work)
-            _sum_tiles(formula, reach, 2 if cutoff < b - a else 1, work)
-            document, of_slot = work.document, work.sums
-            for part in range(2):
-                for slot in range(work.start[part, 0], work.start[part, reach.size]):
-                    i = document[slot]
-                    lam[i], mu[i] = of_slot[0, slot], curvature(formula.force, of_slot[1, slot])
+        if not wanted[q]:
+            continue
+        a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
+        by_rank, level_of, of_query, lam, mu = (
+            order[a:b],
+            levels.of_document[a:b],
+            scores[a:b],
+            out[0, a:b],
+            out[1, a:b],
+        )
+        reach, of_factor = levels.reach[base:end], factor[a:b]
+        if not is_sorted:
+            order_documents(of_query, by_rank, scratch)
+        for i in range(b - a):
+            lam[i] = mu[i] = 0
+        if reach.size < 2:
+            continue
 
-
-def lambdas_by_tiles(lists: Lists, formula: PairFormula, out: Any) -> None:
-    """Write λ and μ of the queries that are wanted."""
-
-    def block(first: int, last: int, _: Any) -> None:
-        sum_by_tiles(first, last, lists, formula, allocate(lists.levels, first, last), out)
-
-    over_queries(block, lists.levels.offsets)
+        cutoff = rank_terms(swap, a, by_rank, discount[: b - a], second[: b - a])
+        _place_levels(cutoff, by_rank, level_of, levels.size[base:end], start)
+        for part in range(2):
+            for level in range(reach.size):
+                following[part, level] = start[part, level]
+        _fill_slots(
+            swap,
+            cutoff,
+            by_rank,
+            level_of,
+            of_query,
+            of_factor,
+            discount,
+            second,
+            following,
+            slots,
+            s,
+            document,
+        )
+        _fill_levels(force, of_query, gain[base:end], start, s, slots, sums)
+        _add_levels(swap, force, reach, 2 if cutoff < b - a else 1, start, slots, sums)
+        for part in range(2):
+            for slot in range(start[part, 0], start[part, reach.size]):
+                lam[document[slot]], mu[document[slot]] = sums[0, slot], curvature(force, sums[1, slot])

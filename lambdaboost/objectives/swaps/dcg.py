@@ -38,7 +38,7 @@ class Dcg(NamedTuple):
         return abs(i.discount - j.discount)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """The discount alone, which falls from rank to rank."""
         w[1] = 1
 
@@ -64,6 +64,11 @@ class MeanDcg(NamedTuple):
     def rank_delta(swap, i, j):
         """How far the discounts of two documents differ."""
         return abs(i.discount - j.discount)
+
+    @staticmethod
+    def sweep_terms(swap, upper, lower, second, w):
+        """The mean discount alone."""
+        w[1] = 1
 
 
 def check_dcg(name: str, metric: object) -> None:

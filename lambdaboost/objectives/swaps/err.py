@@ -57,7 +57,7 @@ class ExpectedReciprocalRank(NamedTuple):
         return max((i.discount - j.discount) * i.second, (j.discount - i.discount) * j.second)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """V, and 1/(1 − R) of the upper document's level."""
         w[1] = second[upper]
 

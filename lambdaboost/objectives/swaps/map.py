@@ -36,14 +36,16 @@ class AveragePrecision(NamedTuple):
     @staticmethod
     def rank_terms(swap, first, by_rank, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
-        relevant, reciprocals = 0, 0.0
+        relevant = reciprocals = 0.0
         depth = min(swap.cutoff, by_rank.size)
+        gains = swap.gains[first : first + by_rank.size]
         for r in range(depth):
-            if swap.gains[first + by_rank[r]] > 0:
-                relevant += 1
-                reciprocals += 1 / (r + 1)
-            second[r] = 0.5 / (r + 1)
-            discount[r] = (relevant + 0.5) / (r + 1) - reciprocals
+            # No branch, which the processor could not foresee.
+            is_relevant, reciprocal = np.float64(gains[by_rank[r]] > 0), 1 / (r + 1)
+            relevant += is_relevant
+            reciprocals += is_relevant * reciprocal
+            second[r] = 0.5 * reciprocal
+            discount[r] = (relevant + 0.5) * reciprocal - reciprocals
         for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
             discount[r], second[r] = -reciprocals, 0
         return depth
@@ -54,7 +56,7 @@ class AveragePrecision(NamedTuple):
         return abs(i.discount - j.discount) - (i.second - j.second)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
         w[1], w[2] = 1, -1 if upper < lower else 1
 

@@ -37,7 +37,7 @@ class LabelledRanks(NamedTuple):
         rank = 0
         for r in range(by_rank.size):
             rank += int(swap.labelled[first + by_rank[r]])
-            discount[r] = -rank  # falling from rank to rank, as the tree expects
+            discount[r] = -rank  # falling from rank to rank, as the sweep expects
         return swap.cutoff
 
     @staticmethod
@@ -46,7 +46,7 @@ class LabelledRanks(NamedTuple):
         return abs(i.discount - j.discount)
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """The discount alone."""
         w[1] = 1
 

@@ -9,15 +9,15 @@ whose `rank_terms` read the documents at the ranks. It says what |ΔZ| is in thr
   counted from there;
 - `rank_delta` is the part of |ΔZ| that discount and second term of the two ranks decide, the other being the difference
   of the gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
-- `tree_terms`, where time grows as the length of a list (`kernels.tree`): over the difference of the gains, |ΔZ| of a
+- `sweep_terms`, where time grows as the length of a list (`kernels.sweep`): over the difference of the gains, |ΔZ| of a
   level at the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), which it writes
   to w.
 
 Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
 ``has_second=True`` if `rank_delta` reads the second term, ``fixed_by_rank=True`` if both are the same in all queries,
 ``by_document=True`` if the discount is a document's whatever its rank, ``counts_pairs=True`` if |ΔZ| depends on all
-documents between the two, and ``n_terms``, how many values D a rank has in the tree: 0, 1 (the discount), 2 (both),
-None if there is no `tree_terms`.
+documents between the two, and ``n_terms``, how many figures D a rank has in the sweep: 0, 1 (the discount), 2 (both),
+None if there is no `sweep_terms`.
 
 `Unit` stands here, the swaps of measures in the other files.
 """
@@ -57,8 +57,9 @@ def traits(**values: Any) -> Any:
 
 rank_terms = by_type(lambda swap: swap.rank_terms)
 rank_delta = by_type(lambda swap: swap.rank_delta)
-tree_terms = by_type(lambda swap: swap.tree_terms)
+sweep_terms = by_type(lambda swap: swap.sweep_terms)
 by_gain = known_by_type(lambda swap: getattr(swap, "by_gain", True))
+n_sweep_terms = known_by_type(lambda swap: swap.n_terms)
 has_second = known_by_type(lambda swap: getattr(swap, "has_second", False))
 counts_pairs = known_by_type(lambda swap: getattr(swap, "counts_pairs", False))
 by_document = known_by_type(lambda swap: getattr(swap, "by_document", False))
@@ -100,6 +101,6 @@ class Unit(NamedTuple):
         return ONE
 
     @staticmethod
-    def tree_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second, w):
         """One."""
         w[0] = 1

@@ -81,7 +81,7 @@ MISTAKES = [
     ("--query query --label title", "log.csv, not a number: labels are numbers, such as grades from 0"),
     ("GIVEN", "column 'title' is 'a title' in row 1 of "),
     ("GIVEN --source clicks=title", "column 'title' is 'a title' in row 1 of "),
-    ("GIVEN --source c=ctr --source d=ctr", "sources: column 'ctr' is given twice"),
+    ("GIVEN --source c=ctr --source d=ctr", "error: --source: column 'ctr' is given twice"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -13,6 +14,9 @@ from lambdaboost.cli.console import InterruptedAfterWrite, note
 from lambdaboost.engines import refusal
 
 OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
+
+# Errors about columns begin with the argument that named one, which is an option here.
+ARGUMENT = re.compile(r"(query|label|source|position|weight|document|categorical|drop)s?: ")
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
@@ -61,7 +65,10 @@ def describe_error(error: Exception) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return BAD_INPUT, f"not enough memory ({error}): give smaller files, or fewer features by --drop"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
-        return BAD_INPUT, str(error)
+        text = str(error)
+        if (named := ARGUMENT.match(text)) is not None:
+            text = f"--{named[1]}: {text[named.end() :]}"
+        return BAD_INPUT, text
     return (
         INTERNAL_ERROR,
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple
 
 import lightgbm as lgb
@@ -77,7 +77,7 @@ def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[
     valid, test = data.joined(fold.valid), data.joined(fold.test)
     outcomes = []
     for trial in trials:
-        started = perf_counter()
+        started = process_time()
         booster = train(trial, setting, train_data, collection)
         n_trees, of_trees = rounds_of(booster, valid.features)
         # There may be fewer trees than rounds, since LightGBM drops trees without a split.
@@ -87,7 +87,7 @@ def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[
             scores += of_trees(int(first), int(last))
             figures.append(SELECTED_BY(scores, valid.queries))
         test_scores = rounds_of(booster, test.features)[1](0, int(rounds[np.argmax(figures)]))
-        outcomes.append(Outcome(rounds, np.array(figures), test_scores, perf_counter() - started))
+        outcomes.append(Outcome(rounds, np.array(figures), test_scores, process_time() - started))
     return outcomes
 
 

@@ -297,8 +297,8 @@ def nested_labels(case: Case) -> Iterator[str]:
                 if (wide[known] > 0).mean() ** np.count_nonzero(has_inner) < CHANCE:
                     yield (
                         f"every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: "
-                        f"one model of a summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, is "
-                        "better than breaking ties"
+                        f"one model of a summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, says "
+                        "the same in one label; compare it"
                     )
                     break
 

@@ -84,8 +84,8 @@ def test_the_sweep(objective, n, monkeypatch):
     by_pairs = objective.gradient(scores, q)
     monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", 0)
     by_sweep = objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
-    for p, t in zip(by_pairs, by_sweep, strict=True):
-        np.testing.assert_allclose(t, p, rtol=0, atol=1e-5 * np.abs(p).max())
+    # The curvature of SigmoidLocal is nearly 0 where scores are close: errors are relative to λ.
+    np.testing.assert_allclose(by_sweep, by_pairs, rtol=0, atol=1e-5 * np.abs(by_pairs).max())
 
 
 def _past_the_end(a, b, offsets, out):

@@ -17,6 +17,8 @@ LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one
 # The least rank correlation with an order of labels, and the least area under the curve of a feature that tells which
 # documents have a label of at least some grade; few features that are known before a document is ranked come near.
 OF_ORDER, OF_GRADE = 0.95, 0.95
+# The same where not one of so many wanted documents has another above it, as clicks have it of purchases.
+OF_ALL, LEAST_WANTED = 0.8, 30
 GRADES = 10  # sources with more labels are examined by their order alone
 
 
@@ -34,10 +36,11 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
     """The features, an array or CSR matrix, that reveal a label source.
 
     Either Spearman's correlation with the labels is at least 0.95 in absolute value, or the area under the curve of a
-    feature that tells the documents with at least some grade is above 0.95 or below 0.05. Both are of documents of one
+    feature that tells the documents with at least some grade is above 0.95 or below 0.05, or above 0.8 or below 0.2
+    where all of these documents share the highest or the lowest value of their query. Both are of documents of one
     query, pooled over random queries whose documents differ. Each grade is examined by itself, over the queries that
     have it: few queries have a booking. A click as a feature of bookings orders few documents, and so has a low
-    correlation, but all booked documents have one.
+    correlation, but all booked documents have one, even where many others do.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
     >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)
@@ -82,6 +85,13 @@ def leaks(X: Any, q: Queries) -> list[Leak]:
                 right_less_wrong = 2 * (ranks * sizes[of_row, None])[is_wanted].sum(axis=0)
                 values = 0.5 + right_less_wrong / (2 * (n_wanted * (sizes - n_wanted)).sum())
                 far = np.abs(values - 0.5) >= OF_GRADE - 0.5
+                if is_wanted.sum() >= LEAST_WANTED:
+                    starts = np.cumsum(sizes) - sizes
+                    highest = np.maximum.reduceat(ranks, starts)[of_row[is_wanted]]
+                    lowest = np.minimum.reduceat(ranks, starts)[of_row[is_wanted]]
+                    none_above = (ranks[is_wanted] == highest).all(axis=0)
+                    none_below = (ranks[is_wanted] == lowest).all(axis=0)
+                    far |= (none_above | none_below) & (np.abs(values - 0.5) >= OF_ALL - 0.5)
             for column in np.flatnonzero(far).tolist():
                 leak = Leak(column, source, round(float(values[column]), 3), queries, least)
                 found.setdefault((column, source), leak)

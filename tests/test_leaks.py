@@ -162,6 +162,18 @@ def test_a_click_is_found_where_bookings_are_clicks(others):
             ranker.fit(features, booked, group=q.sizes)
 
 
+def test_clicks_are_found_where_many_documents_are_clicked():
+    """Every bought document and a quarter of the others; what some bought documents lack is no leak."""
+    rng = np.random.default_rng(0)
+    bought = np.zeros((200, 12))
+    bought[:, 5] = 1
+    clicked = np.maximum(bought, rng.random(bought.shape) < 0.25)
+    most = clicked.copy()
+    most[::10, 5] = 0
+    features = np.c_[clicked.ravel(), most.ravel(), -clicked.ravel(), rng.random(bought.size)]
+    assert [leak.column for leak in leaks(features, Queries(bought.ravel(), [12] * 200))] == [0, 2]
+
+
 def test_errors_are_not_hidden(monkeypatch):
     monkeypatch.setattr("lambdaboost.leaks._centred_ranks", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -83,8 +83,8 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     Parameters
     ----------
     model : LambdaRanker, SavedModel, lightgbm.Booster or xgboost.Booster
-        A ranker, and what `load` returns, take their features from a frame by name; a booster takes `rows` as its
-        `predict` does.
+        A ranker, and what `load` returns, take their features from a frame by name; a booster takes the columns that it
+        was trained on.
     rows : DataFrame or array of shape (n_rows, n_features)
         Documents, such as those of one query: scores of different queries are not comparable.
     above, below : int
@@ -93,7 +93,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     Raises
     ------
     TypeError, ValueError
-        If `model` is no model of LightGBM or XGBoost, or a row is not in `rows`.
+        If `model` is no model of LightGBM or XGBoost, `rows` no table, or a row is not in it.
 
     Examples
     --------
@@ -117,6 +117,10 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
         raise TypeError(
             f"model is a {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
             "a lightgbm.Booster or an xgboost.Booster"
+        )
+    if len(getattr(rows, "shape", ())) != 2:
+        raise TypeError(
+            f"rows is a {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
         )
     for name, row in {"above": above, "below": below}.items():
         check_whole(name, row, 0)

@@ -13,6 +13,7 @@ from rules import CURVE, IDS, RULES
 
 from lambdaboost import (
     CNDCG,
+    MAP,
     NDCG,
     XENDCG,
     ApproxNDCG,
@@ -23,10 +24,12 @@ from lambdaboost import (
     LambdaLoss,
     LambdaRank,
     ListNet,
+    PairAccuracy,
     Queries,
     RankNet,
     Scorecard,
     SigmoidLocal,
+    YetiLoss,
     attach,
     graded,
 )
@@ -181,6 +184,34 @@ def test_parts_share_one_order(monkeypatch):
     Scorecard((LambdaRank(), RankNet(), ClickTier()), (1.0, 1.0, 1.0)).gradient(SCORES, Q)
     assert [is_known for _, is_known in orders] == [False, True, True]
     assert all(order is orders[0][0] for order, _ in orders)
+
+
+BLENDED = [
+    # Of rules that differ in their force only, in either order.
+    (LambdaRank(), SigmoidLocal()),
+    (SigmoidLocal(NDCG(k=3)), LambdaRank(NDCG(k=3))),
+    (InversePropensity(LambdaRank(CNDCG()), CURVE), InversePropensity(SigmoidLocal(CNDCG()), CURVE)),
+    (LambdaRank(MAP()), SigmoidLocal(MAP())),
+    (LambdaRank(PairAccuracy()), SigmoidLocal(PairAccuracy())),
+    # Of rules that differ in more than that, or in nothing.
+    (LambdaRank(), SigmoidLocal(NDCG(k=3))),
+    (LambdaRank(), SigmoidLocal(center=0.5)),
+    (LambdaRank(sigma=2.0), SigmoidLocal()),
+    (YetiLoss(), SigmoidLocal()),
+    (SigmoidLocal(), SigmoidLocal()),
+]
+
+
+@pytest.mark.parametrize("parts", BLENDED, ids=repr)
+@pytest.mark.parametrize("spread", [1.0, 30.0, 1000.0])
+def test_a_blend_is_the_mean_of_its_parts(parts, spread):
+    """Also where both are summed in one pass over the pairs."""
+    for weight in (0, 0.1, 0.75, 1):
+        blended = Blend(*parts, lambda iteration, w=weight: w).on(Q)(spread * SCORES, 2)
+        of_parts = [part.on(Q)(spread * SCORES, 2) for part in parts]
+        for got, first, second in zip(blended, *of_parts, strict=True):
+            expected = (1 - weight) * first.astype(np.float64) + weight * second.astype(np.float64)
+            np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
 YES_AND_NO = {

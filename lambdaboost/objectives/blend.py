@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.bound import LambdaMu, Lambdas, weighted_sum
-from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import Objective, check_objective
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
+from lambdaboost.objectives.objective import Objective, check_objective, rule_of
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
+
+WeightedSum = Callable[[Round, tuple[float, float]], LambdaMu]
 
 
 class Blend(Objective):
@@ -43,10 +52,35 @@ class Blend(Objective):
         return self.first, self.second
 
     def _prepare(self, q: Queries) -> Lambdas:
-        parts, weight = [part.prepare(q) for part in self.parts], self.weight
+        rules, weight = [rule_of(part) for part in self.parts], self.weight
+        sum_weighted = _one_pass(rules, q) or _two_passes(self.parts, q)
 
         def lambdas(now: Round) -> LambdaMu:
             w = weight_at(weight, now.iteration, high=1) if callable(weight) else weight
-            return weighted_sum(now, (1 - w, w), parts)
+            return sum_weighted(now, (1 - w, w))
 
         return lambdas
+
+
+def _one_pass(rules: Sequence[PairRule | None], q: Queries) -> WeightedSum | None:
+    """The sum in one pass over the pairs of two rules that differ in their force only; None if they do not."""
+    first, second = rules
+    if first is None or second is None or first.noise is not None or first.local == second.local:
+        return None
+    if replace(first, local=second.local) != second:
+        return None
+    of_local = int(second.local)  # the index of its weight
+    pairs = PreparedPairs(second if second.local else first, q)
+    force: Any = pairs.force  # `Local`
+
+    def sum_weighted(now: Round, weights: tuple[float, float]) -> LambdaMu:
+        share, share_of_logistic = np.float32(weights[of_local]), np.float32(weights[1 - of_local])
+        return pairs(now, force=force._replace(share=share, share_of_logistic=share_of_logistic))
+
+    return sum_weighted
+
+
+def _two_passes(parts: Sequence[Objective], q: Queries) -> WeightedSum:
+    """The sum of two objectives on their own."""
+    prepared = [part.prepare(q) for part in parts]
+    return lambda now, weights: weighted_sum(now, weights, prepared)

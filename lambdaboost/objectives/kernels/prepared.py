@@ -74,9 +74,10 @@ class PreparedPairs:
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.wide()
         self.gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
 
-    def __call__(self, now: Round, swap: Any = None) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document, new arrays; `swap` is that of this round, if it has one of its own."""
-        force, groups, scores = self.force, self.groups, now.scores
+    def __call__(self, now: Round, swap: Any = None, force: Any = None) -> tuple[Derivatives, Derivatives]:
+        """λ and μ of every document, new arrays; `swap` and `force` are those of this round, if it has its own."""
+        swap, force = swap or self.swap, force or self.force
+        groups, scores = self.groups, now.scores
         if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
             scores, kernels = scores.copy(), self.kernels.copy()
             over_queries(clip_outliers, self.offsets, force.sigma, abs(force.center), scores, kernels)
@@ -87,7 +88,6 @@ class PreparedPairs:
         if now.order is not None:
             order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
         out = np.empty((2, scores.size), np.float32)
-        swap = self.swap if swap is None else swap
         for which, wanted in groups.items():
             if which == BY_LANES and self.batches is not None:
                 over_queries(

@@ -105,17 +105,22 @@ class Logistic(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
+    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15); or their mean with those of `Logistic`."""
 
     sigma: float
     center: float
     shift: np.float32
+    share: np.float32 = ONE
+    share_of_logistic: np.float32 = np.float32(0)  # the rest of 1
 
     @staticmethod
     def pair_lambdas(force, weighted, rho, rest):
         """Times the weight of the pair."""
         product = unfused_product(weighted, rest)
-        return product, product * (rest - rho)
+        return (
+            force.share_of_logistic * weighted + force.share * product,
+            product * (force.share_of_logistic + force.share * (rest - rho)),
+        )
 
     @staticmethod
     def curvature(force, total):

@@ -6,27 +6,61 @@ With r_i, r_j the ranks of a pair and D(r) = 1/log2(1 + r):
 
 a = 0, b = 1 in NDCG-Loss2 and a = 1, b = μ in NDCG-Loss2++; c_ij = 1/(1 − D(r)) where the lower rank r is past the
 cutoff k, 1 elsewhere.
+
+The figures of a distance are computed, not looked up: a table cannot be read in a loop that fills vector lanes, since
+the compiler does not know that the sums which the loop writes are not in it. With x = 1 + |r_i − r_j|, L = log2 x and
+ℓ = log2((x + 1)/x), δ = ℓ/(L (L + ℓ)), which loses no digits where x is large.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
+from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.swaps.dcg import discounts_to
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.objectives.swaps.swap import ONE, traits
+
+ZERO, TWO = np.float32(0), np.float32(2)
+ROOT_HALF = np.float32(np.sqrt(0.5))
+ROOT_HALF_BITS, MANTISSA_BITS = np.int32(ROOT_HALF.view(np.int32)), np.int32(23)
+
+
+def _coefficients(function, degree, low, high):
+    """A polynomial near `function` from low to high, as float32 from the constant term on."""
+    near = Chebyshev.interpolate(function, degree, [low, high])
+    return (np.float32(c) for c in near.convert(kind=Polynomial).coef)
+
+
+# log2(1 + t) / t where 1 + t is from √½ to √2, within 1e-7.
+A0, A1, A2, A3, A4, A5, A6, A7, A8 = _coefficients(
+    lambda t: np.log2(1 + t) / t, 8, np.sqrt(0.5) - 1, np.sqrt(2) - 1
+)
+# log2((1 + z) / (1 − z)) / z by z², z up to 1/5, within 1e-8.
+B0, B1, B2, B3 = _coefficients(lambda zz: 2 * np.arctanh(np.sqrt(zz)) / np.sqrt(zz) / np.log(2), 3, 0.0, 0.04)
+
+
+@inlined
+def log2_of_whole(x):
+    """log2 of a float32 ≥ 1, within 1e-7 of it: x = 2^k m, m from √½ to √2."""
+    bits = np.float32(x).view(np.int32)
+    # Every result is made an int32 again: 64 bits would take twice the vectors.
+    k = np.int32(np.int32(bits - ROOT_HALF_BITS) >> MANTISSA_BITS)
+    t = np.float32(np.int32(bits - np.int32(k << MANTISSA_BITS)).view(np.float32)) - ONE
+    high = A4 + t * (A5 + t * (A6 + t * (A7 + t * A8)))
+    return np.float32(k) + t * (A0 + t * (A1 + t * (A2 + t * (A3 + t * high))))
 
 
 @traits(has_second=True, fixed_by_rank=True, n_terms=None)
 class RankDistance(NamedTuple):
-    """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second its discount."""
+    """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second D, past k too."""
 
-    discounts: NDArray[np.float64]  # D@k by rank from 0
-    by_distance: NDArray[np.float32]  # δ by |r_i − r_j|
-    by_lower: NDArray[np.float32]  # c by the lower rank, counted from 0
+    discounts: NDArray[np.float64]  # D by rank from 0
+    k: np.float32  # infinite where there is none
     of_discounts: np.float32  # a
     of_distance: np.float32  # b
     cutoff: int
@@ -41,26 +75,22 @@ class RankDistance(NamedTuple):
     @staticmethod
     def rank_delta(swap, i, j):
         """What the discounts differ by, and what a distance of the ranks is worth."""
-        delta = (
-            swap.by_distance[np.int32(abs(i.discount - j.discount))]
-            * swap.by_lower[np.int32(max(i.discount, j.discount))]
-        )
-        return swap.of_discounts * abs(i.second - j.second) + swap.of_distance * delta
+        # A column that pads a loop may have the rank of the row, and must have a finite weight.
+        x = np.float32(max(abs(i.discount - j.discount), ONE)) + ONE
+        log2_x = log2_of_whole(x)
+        z = ONE / (TWO * x + ONE)
+        zz = z * z
+        step = z * (B0 + zz * (B1 + zz * (B2 + zz * B3)))  # ℓ
+        # 1/c, the lower rank being the one of the smaller D.
+        is_past = np.float32(max(i.discount, j.discount) >= swap.k)
+        inverse_c = ONE - is_past * min(i.second, j.second)
+        of_distance = swap.of_distance * step / (log2_x * (log2_x + step) * inverse_c)
+        at_i, at_j = np.float32(i.discount < swap.k) * i.second, np.float32(j.discount < swap.k) * j.second
+        return swap.of_discounts * abs(at_i - at_j) + of_distance
 
 
 def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:
     """The swap for lists as long as those of `q`, truncated at rank k; pairs below it count."""
-
-    def build() -> tuple[Any, Any]:
-        distance = np.arange(1.0, max(q.sizes.max(), 2))
-        by_distance = np.append(0.0, 1 / np.log2(1 + distance) - 1 / np.log2(2 + distance))
-        by_lower = np.ones(by_distance.size)
-        if k is not None:
-            past = np.arange(k + 1.0, by_lower.size + 1)
-            by_lower[k:] = 1 / (1 - 1 / np.log2(1 + past))
-        return by_distance.astype(np.float32), by_lower.astype(np.float32)
-
-    by_distance, by_lower = q.memo(("rank distance", k), build)
     return RankDistance(
-        discounts_to(k, q), by_distance, by_lower, np.float32(of_discounts), np.float32(of_distance), q.n_documents
+        discounts_to(None, q), np.float32(k or np.inf), np.float32(of_discounts), np.float32(of_distance), q.n_documents
     )  # fmt: skip

@@ -128,3 +128,18 @@ def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
     better = relevance[:, None] > relevance[None, :]
     force = better * position[:, None] ** 0.5 / (1 + np.exp(scores[:, None] - scores[None, :]))
     np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())
+
+
+@pytest.mark.parametrize("outlier", [1e6, -1e6])
+def test_factors_of_a_long_list_with_an_outlier_are_within_range(outlier):
+    rng = np.random.default_rng(4)
+    n = 3000
+    relevance, scores, position = rng.integers(0, 5, n), rng.normal(size=n), rng.permutation(n) + 1
+    scores[7] = outlier
+    objective = InversePropensity(RankNet(), Propensities.power(1.0, n))
+    grad, _ = objective.gradient(scores, Queries(relevance, sizes=[n], position=position))
+    up = np.where(relevance > 0, position, 1)
+    with np.errstate(over="ignore"):
+        rho = 1 / (1 + np.exp(scores[:, None] - scores[None, :]))
+    force = (relevance[:, None] > relevance[None, :]) * up[:, None] * rho
+    np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())

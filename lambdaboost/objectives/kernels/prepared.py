@@ -25,7 +25,7 @@ from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, in_batches, sum_by_lanes
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, FLOAT64_NORMAL, RATIO_RANGE
+from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE
 from lambdaboost.objectives.kernels.sweep import is_sweep_faster, sum_by_sweep
 from lambdaboost.objectives.kernels.tiles import sum_by_tiles
 from lambdaboost.objectives.swaps.swap import counts_pairs
@@ -132,7 +132,7 @@ def clip_outliers(first, last, offsets, sigma, center, scores, kernels):
         best = worst = s[0]
         for x in s:
             best, worst = max(best, x), min(worst, x)
-        most = (FLOAT64_NORMAL if kernels[q] == BY_SWEEP else RATIO_RANGE) - center
+        most = (SWEEP_RANGE if kernels[q] == BY_SWEEP else RATIO_RANGE) - center
         if sigma * (best - worst) <= most:
             continue
         second, last_but_one = worst, best

@@ -19,6 +19,9 @@ ONE = np.float32(1)
 FLOAT32_ZERO = 104.0  # e^{−x} is 0 in float32 from here: the force of a pair in the right order
 # e^{−x} is a normal float64 number up to here, and so is what a pair makes of two of them.
 FLOAT64_NORMAL = 700.0
+# The sweep counts E from the lowest score: e^600 leaves 10^47 for sums of weights and factors, which the compiler may
+# multiply in before it divides by another E.
+SWEEP_RANGE = 600.0
 # E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
 # the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then, and stays a float32 number times a weight of
 # up to 10^8: a rank, or an inverse propensity, which the compiler may multiply in first.

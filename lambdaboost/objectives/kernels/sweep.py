@@ -199,7 +199,7 @@ def _raise_document(swap, level, discount, second, factor, first_point, weights,
 def sum_by_sweep(
     first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
 ):
-    """Write λ and μ of queries first:last that are wanted, whose scores are at most FLOAT64_NORMAL / σ apart.
+    """Write λ and μ of queries first:last that are wanted, whose scores are at most SWEEP_RANGE / σ apart.
 
     Shapes as of `tiles.sum_by_tiles`.
     """

@@ -6,6 +6,7 @@ import pytest
 from drawn import SHARES
 
 from lambdaboost import (
+    MAP,
     NDCG,
     ClickTier,
     InversePropensity,
@@ -82,6 +83,12 @@ def test_missing_labels_keep_their_ranks(monkeypatch):
     relevance = grades(rng, 1_500)
     relevance[rng.random(1_500) < 0.3] = np.nan
     check(LambdaRank(), rng.normal(size=1_500), monkeypatch, True, relevance)
+
+
+@SWEEP
+def test_a_swap_with_a_second_term(sweep, monkeypatch):
+    rng = np.random.default_rng(8)
+    check(LambdaRank(MAP()), rng.normal(size=500), monkeypatch, sweep, grades(rng, 500))
 
 
 @pytest.mark.parametrize("zeros", ["label", "missing"])

@@ -296,7 +296,7 @@ def test_rankers(engine, tmp_path):
     save(merged, path)
     np.testing.assert_array_equal(load(path).predict(TABLE), merged.predict(TABLE))
     assert json.loads((tmp_path / "model.txt.json").read_text())["objective"] == repr(merged.objective_)
-    export(merged, tmp_path / "model.onnx", format="onnx")
+    export(merged, tmp_path / "model.json", format="elasticsearch")
     assert merged.score(TABLE, GRADES) > 0
     again = merged.fit(TABLE, GRADES)
     np.testing.assert_array_equal(again.predict(TABLE), before)

@@ -124,7 +124,8 @@ def test_everything_on_one_page(tmp_path):
     )
     text, page = checked(path)
     assert headings(text) == [
-        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query", "What was run"),
+        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query"),
+        *("Why one document stands above another", "What was run"),
     ]
     # Means, differences, the front, curves of two measures, gains of two by two sources.
     assert len(page.images) == 2 + 1 + 2 + 4

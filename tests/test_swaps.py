@@ -116,6 +116,19 @@ def test_a_document_that_surely_satisfies(grade):
     )
 
 
+@pytest.mark.parametrize("grade", [30.0, 50.0, 1000.0])
+def test_a_document_that_surely_satisfies_in_a_long_list(grade, monkeypatch):
+    scores = np.random.default_rng(5).normal(size=1_501)
+    relevance = np.arange(1_501) % 5 * 1.0
+    relevance[np.argsort(-scores)[700]] = grade
+    results = []
+    for pairs_a_document in (0, 1e18):
+        monkeypatch.setattr(_sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
+        q = Queries(relevance, sizes=[1_501])
+        results.append(LambdaRank(ERR(max_grade=grade)).gradient(scores, q)[0])
+    np.testing.assert_allclose(*results, rtol=0, atol=1e-5 * np.abs(results[1]).max())
+
+
 @pytest.mark.parametrize("metric", EACH, ids=repr)
 def test_the_grades_of_near_linear_time(metric):
     """By the sweep; the pairs of Precision and MRR are those above a cutoff or the first relevant document."""

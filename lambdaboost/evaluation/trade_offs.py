@@ -301,8 +301,6 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     if len(given) != 2:
         raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
     chosen = parse_all([given[0]])[0], parse_all([given[1]])[0]
-    if not (q.query_weight > 0).any():
-        raise ValueError("q has weight 0 for every query: give weights above 0 to those that count")
     arrays, spreads = [], []
     for name, scores in (("first", first), ("second", second)):
         with error_context(name):

@@ -44,7 +44,8 @@ from lambdaboost.objectives.swaps.swap import (
     sweep_terms,
 )
 
-N_POINTS = 12  # Chebyshev points of a cell: errors of a pair below 4e-7 of its weight, 1e-6 in the curvature of Local
+# Chebyshev points of a cell: errors of a pair below 5e-7 of its weight; 2e-6 in μ and for `Local`, whose μ has 6e-6.
+N_POINTS = 12
 WIDTH = 4.0  # of a cell, in σs; the force has poles at distance π
 # The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000

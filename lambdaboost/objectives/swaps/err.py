@@ -21,7 +21,9 @@ from lambdaboost.evaluation import ERR
 from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
 from lambdaboost.objectives.swaps.swap import traits
 
-SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
+# 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
+# factor, which cancels. A smaller number would leave the sums of the sweep no digits.
+SURE = 0.9e-9  # below that of the highest of 30 grades
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 

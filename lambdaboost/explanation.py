@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
-from lambdaboost.datasets.table import open_table
+from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import escape_label, has_matplotlib, render_svg
 from lambdaboost.evaluation.comparison import html_table
@@ -118,7 +118,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
             f"model is a {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
             "a lightgbm.Booster or an xgboost.Booster"
         )
-    if len(getattr(rows, "shape", ())) != 2:
+    if len(getattr(rows, "shape", ())) != 2 and not isinstance(rows, Table):
         raise TypeError(
             f"rows is a {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
         )

@@ -124,8 +124,7 @@ def test_everything_on_one_page(tmp_path):
     )
     text, page = checked(path)
     assert headings(text) == [
-        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query"),
-        *("Why one document stands above another", "What was run"),
+        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query", "What was run"),
     ]
     # Means, differences, the front, curves of two measures, gains of two by two sources.
     assert len(page.images) == 2 + 1 + 2 + 4
@@ -322,7 +321,8 @@ def test_report_command(capsys, folder, tmp_path):
     assert (code, told, err) == (0, f"{out}\n", "")
     text, page = checked(out)
     assert headings(text) == [
-        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query", "What was run"),
+        *("Measures", "Trade-off", "Learning curves", "Gains and losses by query"),
+        *("Why one document stands above another", "What was run"),
     ]
     shown = "\n".join(page.texts)
     about = json.loads((folder / "xgboost.model.json").read_text(encoding="utf-8"))

@@ -366,6 +366,7 @@ def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):
 
 def test_infinite_features_in_onnx(tmp_path):
     """Splits that only separate missing values have an infinite threshold, which even +inf does not exceed."""
+    pytest.importorskip("onnxruntime")
     rng = np.random.default_rng(15)
     values = [np.inf, -np.inf, 0, 1, 2, 3e38, -3e38, np.nan, 1e-36]
     rows = rng.choice(values, size=(300, 4))
@@ -382,6 +383,7 @@ def test_infinite_features_in_onnx(tmp_path):
 @ENGINE
 def test_a_constant_category_does_not_lose_the_others(tmp_path, engine, monkeypatch):
     """Neither of a ranker, nor of a stock booster, nor without pyarrow."""
+    onnxruntime = pytest.importorskip("onnxruntime")
     rng = np.random.default_rng(0)
     n = Q.n_documents
     frame = pd.DataFrame(
@@ -401,8 +403,6 @@ def test_a_constant_category_does_not_lose_the_others(tmp_path, engine, monkeypa
     lambdaboost.save(made, tmp_path / "m")
     for model in (made, lambdaboost.load(tmp_path / "m"), booster):
         lambdaboost.export(model, tmp_path / "m.onnx", format="onnx")
-        import onnxruntime
-
         session = onnxruntime.InferenceSession((tmp_path / "m.onnx").read_bytes())
         about = json.loads(session.get_modelmeta().custom_metadata_map["categories"])
         assert about == known or (model is booster and about == {})  # XGBoost has them since 3.1

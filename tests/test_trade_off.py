@@ -157,7 +157,7 @@ def test_chain():
         ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, "second: a score is -inf"),
         ({"first": np.r_[np.nan, np.ones(299)]}, ValueError, "first"),
         ({"q": [0, 1]}, TypeError, "q is a list"),
-        ({"q": Queries(np.arange(300), [10] * 30, weight=np.zeros(30))}, ValueError, "weight is 0 for every query of q"),
+        ({"q": Queries(np.arange(300), [10] * 30, weight=np.zeros(30))}, ValueError, "weight is 0 for every"),
         ({"measures": (NDCG(3),)}, ValueError, "measures has 1: give two"),
         ({"measures": NDCG(3)}, ValueError, "measures has 1: give two"),
         ({"measures": (NDCG(3), "no")}, ValueError, "no"),

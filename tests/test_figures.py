@@ -1,8 +1,30 @@
-"""Reports say which sources their figures depend on, and whether these have changed since."""
+"""Figures that the README and the pages show come from reports, and the reports from the code as it is."""
 
 import ast
+from pathlib import Path
 
-from benchmarks import provenance
+import pytest
+
+from benchmarks import provenance, readme
+from lambdaboost import __version__
+
+ROOT = Path(__file__).parent.parent
+# What the README shows, and what pages say of two labels. Reports that take hours (`unseen`, the portfolio) or decide
+# nothing (`clicks`) name their commit instead.
+SHOWN = [readme.SPEED, readme.GAIN, ROOT / "benchmarks/gain/results/two_labels.md"]
+
+
+@pytest.mark.parametrize("report", SHOWN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_report_is_of_the_code_as_it_is(report):
+    reason = provenance.outdated(report)
+    assert reason is None, reason
+    assert f"lambdaboost {__version__} at commit " in report.read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_figures_of_the_reports():
+    shown = readme.README.read_text(encoding="utf-8")
+    assert shown == readme.filled(shown), "run python -m benchmarks.readme"
+
 
 PLAIN = """
 def total(values):

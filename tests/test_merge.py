@@ -296,11 +296,18 @@ def test_rankers(engine, tmp_path):
     save(merged, path)
     np.testing.assert_array_equal(load(path).predict(TABLE), merged.predict(TABLE))
     assert json.loads((tmp_path / "model.txt.json").read_text())["objective"] == repr(merged.objective_)
-    export(merged, tmp_path / "model.json", format="elasticsearch")
     assert merged.score(TABLE, GRADES) > 0
     again = merged.fit(TABLE, GRADES)
     np.testing.assert_array_equal(again.predict(TABLE), before)
     assert again.objective_ == LambdaRank()
+
+
+@EACH
+def test_a_ranker_of_merged_ones_as_onnx(engine, tmp_path):
+    pytest.importorskip("onnxruntime")
+    models = [ranker_on(engine, one).fit(TABLE, GRADES) for one in (LambdaRank(), graded(0.3, "clicked"))]
+    export(merge(models, WEIGHTS), tmp_path / "model.onnx", format="onnx")
+    assert (tmp_path / "model.onnx").stat().st_size > 0
 
 
 @EACH

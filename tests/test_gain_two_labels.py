@@ -42,11 +42,11 @@ def test_small_run(tmp_path, monkeypatch):
     monkeypatch.setattr(two_labels, "PARTS", (("Few grades", 0.8, ("titles",)),))
     arguments = [str(tmp_path), "--out", str(tmp_path / "report.md"), "--seeds"]
     runs = two_labels.main([*arguments, "1"])
-    by, (points, trees) = runs["titles", 0.8, 0]
-    assert lambdaboost.__version__ in by
+    points, trees = runs["titles", 0.8, 0]
     assert set(points) == set(trees) == set(two_labels.SYSTEMS)
     assert all(len(of) == len(two_labels.WEIGHTS) + 2 for of in points.values())
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert report.count(f"lambdaboost {lambdaboost.__version__} at commit ") == 1
     counts = {system: report.count(f"\n| {system} |") for system in points}
     assert counts == {system: 3 if system in two_labels.SUMS else 1 for system in points}
     assert trees["pair, as many trees"] <= max(2, trees["Scorecard"])
@@ -55,3 +55,7 @@ def test_small_run(tmp_path, monkeypatch):
     again = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert again.partition("## Serving")[0] == report.partition("## Serving")[0]  # the rest are times
     assert report.count("time of the merged model") == 2
+    # Values of other sources are not shown as those of these.
+    monkeypatch.setattr(two_labels, "digest", lambda sources: "other")
+    with pytest.raises(TypeError, match="'NoneType' object is not callable"):
+        two_labels.main([*arguments, "1"])

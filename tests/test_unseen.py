@@ -135,6 +135,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch):
     out = tmp_path / "out"
     arguments = [str(tmp_path), "--sets", "cars", "films", "--seeds", "1", "--out", str(out)]
     command.main(arguments)
-    command.main([*arguments, "--before", str(out)])
+    (runs,) = (out / "runs").iterdir()
+    command.main([*arguments, "--before", str(runs)])
     text = (out / "report.md").read_text(encoding="utf-8")
     assert "before: tune" in text and "| before: seconds |" in text

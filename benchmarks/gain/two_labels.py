@@ -53,7 +53,7 @@ import xgboost as xgb
 from numpy.typing import NDArray
 
 from benchmarks.gain.two_label_sets import SETS, Labelled
-from benchmarks.provenance import provenance
+from benchmarks.provenance import digest, provenance
 from experiments.common.script import at_least, note, run
 from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded, merge
 from lambdaboost.leaks import leaks
@@ -96,9 +96,8 @@ FIGURES = ("highest first", "front", "second at −0.5", "second at −1")
 Floats = NDArray[np.float64]
 Points = dict[str, list[Floats]]  # of each system: both measures of each test query, (2, n), at each weight
 Run = tuple[dict[str, Floats], dict[str, float]]  # of one seed: each system's measures, and its trees
-Runs = dict[
-    tuple[str, float, int], tuple[str, Run]
-]  # by set, share of known grades, seed: by what program, and a run
+Runs = dict[tuple[str, float, int], Run]  # by set, share of known grades, seed
+SOURCES = ("objectives", "evaluation", "merging")  # of the package, on which the figures depend
 
 
 def measures_of(data: Labelled) -> tuple[Any, Any]:
@@ -318,18 +317,15 @@ def rows_of(cells: dict[str, list[str]]) -> list[str]:
     return [rows[0], "|---" * (rows[0].count("|") - 1) + "|", *rows[1:], ""]
 
 
-def page(runs: Runs, samples: int = SAMPLES) -> str:
-    """The result page: merged systems against the others, and the tables of each part."""
+def page(runs: Runs, made_by: str, samples: int = SAMPLES) -> str:
+    """The result page of a program: merged systems against the others, and the tables of each part."""
     found = {
-        (name, known): Sampled(
-            [run for (n, k, _), (_, run) in runs.items() if (n, k) == (name, known)], samples
-        )
+        (name, known): Sampled([run for (n, k, _), run in runs.items() if (n, k) == (name, known)], samples)
         for name, known, seed in runs
         if seed == 0
     }
-    by = dict.fromkeys(by for by, _ in runs.values())
     lines = ["# Two labels: a training per weight, or two trainings and a weighted sum", ""]
-    lines += [*by, ""]
+    lines += [made_by, ""]
     for title, known, names in PARTS:
         sets = {name: found[name, known] for name in names if (name, known) in found}
         if not sets:
@@ -401,7 +397,10 @@ def serving() -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> Runs:
-    """Train every system on every set that is not in the values beside `--out` yet, and write the page."""
+    """Train every system on every set that is not in the values beside `--out` yet, and write the page.
+
+    Values of other sources are kept too, and count as missing.
+    """
     made = argparse.ArgumentParser("python -m benchmarks.gain.two_labels")
     made.add_argument("data", type=Path, metavar="DATA", help="the folder of the sets (two_label_sets.py)")
     made.add_argument("--seeds", type=at_least(0), default=2, help="0 writes the page of what was trained")
@@ -410,9 +409,10 @@ def main(arguments: Sequence[str] | None = None) -> Runs:
     )
     options = made.parse_args(arguments)
     kept = options.out.with_suffix(".pkl")
-    runs: Runs = pickle.loads(kept.read_bytes()) if kept.exists() else {}
-    command = f"python -m benchmarks.gain.two_labels DATA --seeds {options.seeds}"
-    by = provenance(command, "objectives", "evaluation")
+    by_digest: dict[str, Runs] = {}
+    if kept.exists():
+        by_digest = pickle.loads(kept.read_bytes())
+    runs = by_digest.setdefault(digest(SOURCES), {})
     for seed in range(options.seeds):
         for _, known, names in PARTS:
             for name in names:
@@ -422,11 +422,12 @@ def main(arguments: Sequence[str] | None = None) -> Runs:
                 if found := leaks(data.features, data.queries):
                     raise ValueError(f"{name}: features {found} hold a label")
                 began = time.process_time()
-                runs[name, known, seed] = by, one_seed(data, known, seed)
-                kept.write_bytes(pickle.dumps(runs))
+                runs[name, known, seed] = one_seed(data, known, seed)
+                kept.write_bytes(pickle.dumps(by_digest))
                 took = time.process_time() - began
                 note(f"{name}, grades {known:.0%}, seed {seed}: {took:.0f} s of processor time")
-    text = "\n".join([page(runs, SAMPLES), *serving()])
+    made_by = provenance("python -m benchmarks.gain.two_labels DATA", *SOURCES)
+    text = "\n".join([page(runs, made_by, SAMPLES), *serving()])
     options.out.write_text(text, encoding="utf-8")
     return runs
 

@@ -20,12 +20,13 @@ from lambdaboost.evaluation import compare_values
 
 Found = Mapping[Run, Outcome]
 BEFORE = "before: seconds"  # of `tune` of an earlier version
+SOURCES = ("objectives", "evaluation", "tuning")  # of the package, on which the figures depend
 
 
 def write_report(found: Found, out: Path) -> None:
     """Write report.md."""
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
-    made_by = provenance("python -m benchmarks.unseen FOLDER", "objectives", "evaluation", "tuning")
+    made_by = provenance("python -m benchmarks.unseen FOLDER", *SOURCES)
     head = f"{made_by}\n\n{text}"
     report.write(
         out, "tune on unseen data", head, [*(of_rows(found, k) for k in CUTOFFS[::-1]), of_sets(found)]

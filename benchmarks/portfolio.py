@@ -6,7 +6,8 @@ logs; of each up to 300 random queries with two different grades, and up to 40 r
 Matrix: the engine's own objective on the engine's own trees, and `YetiLoss()` on every setting, by `cross_validate`
 with `--folds` and up to `--rounds`. The settings are those of `BY_HAND` and random draws of the same parameters.
 XGBoost's trainings are fewer: on the sets of `--xgboost`. The program starts no setting after `--minutes`, and a
-setting counts if it is complete on all sets. Finished settings are kept in `--out` and are not repeated.
+setting counts if it is complete on all sets. Finished settings are kept in `--out` and are not
+repeated unless the code has changed.
 
 Choice, as in FLAML (Wang et al. 2022, arXiv:2202.09927): one setting after the other, each the one that most lowers the
 mean over sets of the regret of the best chosen one. The engine's own trees come first, always. The means of a set are
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.gain.one_label_sets import SETS, Judged
-from benchmarks.provenance import provenance
+from benchmarks.provenance import digest, provenance
 from experiments.common.report import table
 from experiments.common.script import note, run
 from lambdaboost import NDCG, YetiLoss, cross_validate
@@ -41,6 +42,7 @@ from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.significance import weighted_mean
 from lambdaboost.tuning.portfolio import Trees, params_of
 
+SOURCES = ("objectives", "evaluation", "tuning/cross_validate")  # of the package, on which the figures depend
 QUERIES, DOCUMENTS, LOGS = 300, 40, ("log 1", "log 2")
 MEASURE = NDCG(10)
 SPLITS = 400
@@ -111,7 +113,7 @@ def ranker_of(engine: str, objective: Any, trees: Trees | None, rounds: int) -> 
 
 def measure(options: argparse.Namespace) -> Values:
     """The value of each query, by column and row of the matrix, of the rows that are complete."""
-    kept, end = options.out / "values.npz", time.time() + 60 * options.minutes
+    kept, end = options.out / f"values-{digest(SOURCES)}.npz", time.time() + 60 * options.minutes
     data = {name: data_of(name, options.folder) for name in options.sets}
     columns = [
         (name, engine) for engine in ENGINES for name in (options.xgboost if engine == "xgboost" else data)
@@ -293,7 +295,7 @@ def main(arguments: Any = None) -> None:
         f"python -m benchmarks.portfolio FOLDER --draws {options.draws} --folds {options.folds} "
         f"--rounds {options.rounds}"
     )
-    made_by = provenance(command, "objectives", "evaluation", "tuning/cross_validate")
+    made_by = provenance(command, *SOURCES)
     head = f"{len(settings)} settings.\n{made_by}"
     text = (__doc__ or "").split("\n\n", 1)[1].strip()
     parts = [rules(defaults, tables), sizes(defaults, tables), portfolio(tables, settings)]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_number, check_whole
+from lambdaboost._checks import check_number, check_whole, error_context
 from lambdaboost._value import Value, text_of
 from lambdaboost._warn import warn
 from lambdaboost.callback import call_measure
@@ -232,3 +232,24 @@ def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     if s.shape != (q.n_documents,) or not all_finite(s):
         q.scores(np.where(np.isneginf(s), 0.0, s))  # raises, unless −inf alone is not finite
     return s
+
+
+def check_measure(measure: Measure, q: Queries, name: str) -> None:
+    """Raise if a measure cannot be computed on `q`, which `name` was made of, or no query of it has an order."""
+    with error_context(f"measure {measure!r}, in {name}"):
+        measure.per_query(np.zeros(q.n_documents), q)
+    counts = q.query_weight > 0
+    if not any((is_ordered(q, source) & counts).any() for source in measure.sources):
+        of = "" if counts.all() else " of positive weight"
+        raise ValueError(
+            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
+            "nothing to learn or to choose by; give more queries, or other labels"
+        )
+
+
+def is_ordered(q: Queries, source: str) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels, bool (n_queries,)."""
+    labels = q.labels[source]
+    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
+    different: NDArray[np.bool_] = high > low
+    return different

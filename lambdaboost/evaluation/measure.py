@@ -31,6 +31,9 @@ class Measure(Value, ABC, registered=False):
     rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
     documents, and as the lower one in pairs, but has gain 0 at its own rank.
 
+    A measure of your own is a subclass that defines `values`. Of its fields, `k` is a cutoff, `threshold` the lowest
+    grade that is relevant and `source` the label source, which are checked here.
+
     Attributes
     ----------
     empty : float, default 0.0
@@ -58,6 +61,19 @@ class Measure(Value, ABC, registered=False):
         else:
             remedy = "give a number, or float('nan') to leave such queries out"
             self._set(empty=float(check_number("empty", self.empty, remedy=remedy)))
+        # Fields that mean the same in every measure that has them.
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if spec.name == "k" and not (value is None and spec.default is None):
+                remedy = "give the last rank that counts, a whole number ≥ 1"
+                if spec.default is None:
+                    remedy += ", or None for all documents"
+                check_whole("k", value, remedy=remedy)
+            elif spec.name == "threshold":
+                remedy = "give the lowest grade that counts as relevant, a number > 0"
+                self._set(threshold=check_number("threshold", value, above=0, remedy=remedy))
+            elif spec.name == "source" and not isinstance(value, str):
+                raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
 
     def _set(self, **checked: Any) -> None:
         """Store checked fields, in ``__post_init__`` only."""
@@ -124,8 +140,11 @@ class Measure(Value, ABC, registered=False):
         return False
 
     @abstractmethod
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        """The value for each query; NaN where undefined."""
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The value for each query, float64 (n_queries,), from checked scores; NaN where undefined.
+
+        A measure of your own defines this. Everything else calls `per_query`.
+        """
 
     def per_query(self, scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
         """The value for each query; `empty` where undefined.
@@ -149,7 +168,7 @@ class Measure(Value, ABC, registered=False):
             q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
-        values = self._per_query(s, q)
+        values = self.values(s, q)
         return np.where(np.isnan(values), self.empty, values)
 
     def undefined_on(self, q: Queries) -> NDArray[np.bool_]:
@@ -200,35 +219,6 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     if not total > 0:
         return math.nan
     return float((weight * values).sum() / total)
-
-
-class AtCutoff(Measure, registered=False):
-    """A measure of the first k ranks."""
-
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k is not None:
-            remedy = "give a whole number ≥ 1, or None for all documents"
-            self._set(k=check_whole("k", self.k, remedy=remedy))
-
-
-class OfSource(Measure, registered=False):
-    """A measure of the labels of one source."""
-
-    source: str = RELEVANCE
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(source=check_source(self.source))
-
-
-def check_source(value: Any) -> str:
-    """The name of a label source that is read."""
-    if not isinstance(value, str):
-        raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
-    return value
 
 
 def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:

@@ -155,7 +155,7 @@ class Nearness(Measure, registered=False):
     def source(self):
         return "relevance"
 
-    def _per_query(self, scores, q):
+    def values(self, scores, q):
         return -np.add.reduceat((scores - q.relevance) ** 2, q.offsets[:-1])
 
 

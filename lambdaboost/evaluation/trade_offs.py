@@ -147,8 +147,9 @@ class TradeOff:
             alone = ", the second model alone" if chosen["weight"] == 1 else ""
             sentence = (
                 f"Weight {chosen['weight']:.2f}{alone}: {on} {first} is proven to lose less than {tolerance:g} "
-                f"(it changes by {chosen['first difference']:+.4f}) and {second} to gain ({chosen['second difference']:+.4f}, "
-                f"{chosen['second low']:+.4f} to {chosen['second high']:+.4f}). {ONLY_UNSEEN}"
+                f"(it changes by {chosen['first difference']:+.4f}) and {second} to gain "
+                f"({chosen['second difference']:+.4f}, {chosen['second low']:+.4f} to {chosen['second high']:+.4f}). "
+                f"{ONLY_UNSEEN}"
             )
         elif proven:
             sentence = (

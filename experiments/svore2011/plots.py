@@ -40,7 +40,7 @@ def plot_recorded(axes: Any, prefix: str, recorded: pd.DataFrame) -> None:
 def plot_cost_derivatives(axes: Any) -> None:
     """Derivatives of the pair costs by score difference, from −6 to 6 (fig. 5)."""
     o = np.linspace(-6, 6, 241)
-    costs = {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}
+    costs: dict[str, LambdaRank | SigmoidLocal] = {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}
     curves = {name: (o, cost_derivatives(o, objective)) for name, objective in costs.items()}
     xlabel = "Score difference o = sᵢ − sⱼ of a pair with i better than j"
     _draw_lines(axes, curves, xlabel, "|∂O/∂o|, without pair weight")

@@ -137,7 +137,7 @@ class Ranker:
         `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
         for all validation sets, by the argument of `fit`. A set that is the training data is the same object.
         """
-        objective, table, first = self._objective_to_fit(), open_table(X, "X").with_floats(), None
+        objective, table, first = self._objective_to_fit(), open_table(X, "X"), None
         if first_model is not None:
             first = booster_of(first_model, self._engine)
 
@@ -189,7 +189,7 @@ class Ranker:
             if queries:
                 own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, encoder, **own)
+            one = self._read_documents(name, open_table(Xv, name), yv, encoder, **own)
             if one.features.shape[1] != width:
                 n = one.features.shape[1]
                 raise ValueError(f"{name} has {n} features, X {width}: give the same columns")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._jit import using
-from lambdaboost.callback import check_sources, columns_of, score_estimator
+from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import Table, open_table
@@ -24,6 +24,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
+from lambdaboost.scoring import columns_of, score_estimator
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.

@@ -17,7 +17,6 @@ from lambdaboost import NDCG, Queries, load, save
 from lambdaboost.datasets import (
     Collection,
     Columns,
-    Encoder,
     open_table,
     read_letor,
     web_search_log,
@@ -270,19 +269,11 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     assert "add 4:0 to a line" in told and "5:0 in the second" in told
 
 
-def test_text_whose_dense_table_would_fill_the_memory_stays_sparse(tmp_path, monkeypatch):
-    """In one model always sparse, or always dense: XGBoost takes absent values as missing, zeros as zeros."""
-    monkeypatch.setattr("lambdaboost.datasets.table.DENSE_CELLS", 100_000)
-    path, small = tmp_path / "t.txt", tmp_path / "small.txt"
-    path.write_text("".join(f"{i % 3} qid:{i // 4} {1 + i % 7}:1 3000:{i}\n" for i in range(40)))
-    small.write_text("1 qid:1 2:1 2999:0.5\n")
-    columns = Columns(label="label")
-    data = columns.read(path)
-    assert data.features.format == "csr" and data.features.shape == (40, 3000)
-    encoder = Encoder.fit(columns, open_table(path))
-    with pytest.warns(UserWarning, match="lacks the features '3000'"):
-        again = encoder.transform(open_table(small))
-    assert again.format == "csr" and again.shape == (1, 3000) and again[0, 1] == 1
-    assert Encoder.from_dict(encoder.to_dict()).sparse
-    small.write_text("1 qid:1 900000000:1\n")
-    assert read_letor(small).features.shape == (1, 900_000_000)
+def test_text_whose_dense_table_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("lambdaboost.datasets.table.MOST_VALUES", 100_000)
+    path = tmp_path / "t.txt"
+    for text in ("1 qid:1 3000:1\n" * 40, "1 qid:1 900000000:1\n"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"t.txt has \d+ rows of \d+ features, too many .* read_letor"):
+            open_table(path)
+        assert read_letor(path).features.format == "csr"

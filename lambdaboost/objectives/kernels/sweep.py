@@ -1,9 +1,9 @@
 """λ and μ over all pairs of long lists in linear time.
 
 The 2006 paper's headline is how training time grows with the documents of a query: slope 1.943 for pairs, 1.185 for its
-speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell of
-width up to `WIDEST`, each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents is
-one over points:
+speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell, up
+to `WIDEST` wide. Each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents
+is one over points:
 
     Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          the *moments* M_v = Σ_j a_j ℓ_v(s_j).
 

@@ -19,7 +19,8 @@ from lambdaboost import (
     iteration_dependent,
     query_folds,
 )
-from lambdaboost.attaching import ATTRIBUTE, queries_of
+from lambdaboost.attaching import ATTRIBUTE
+from lambdaboost.callback import queries_of
 from lambdaboost.datasets import web_search_log
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)

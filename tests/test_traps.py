@@ -29,7 +29,7 @@ from lambdaboost import (
     query_folds,
     traps,
 )
-from lambdaboost.attaching import queries_of
+from lambdaboost.callback import queries_of
 from lambdaboost.datasets import web_search_log
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)

@@ -32,13 +32,14 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, quote
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import (
     factorize_in_order,
     labels_of,
     only_column,
     positions_of,
     query_ids,
+    refuse_merged,
     weights_of,
 )
 from lambdaboost.datasets.collection import Categories, Collection, click_rate
@@ -186,9 +187,6 @@ class Columns:
         if not table.is_named:
             return ()
         if self.features is not None:
-            there = set(table.names)
-            if missing := [column for column in self.features if column not in there]:
-                check_lacking(table, missing, "features")
             features = tuple(self.features)
         else:
             for column in self.drop:
@@ -242,7 +240,7 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = open_table(data, name, self.text).with_floats()
+        table = open_table(data, name, self.text)
         split, features = self.split(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
         return collect(encode(table, features, categories), split, features, categories)
@@ -380,17 +378,6 @@ def collect(features: Any, split: Split, names: Sequence[Any], categories: Categ
     return Collection(features, split.queries, split.documents, tuple(names) or None, categories, split.rows)
 
 
-def check_lacking(table: Table, missing: Sequence[Any], features: str) -> None:
-    """Raise where `features` lack; those of LETOR text, which omits zeros, are reported and count as 0."""
-    if table.kind != "letor" or not all(isinstance(one, str) and one.isdecimal() for one in missing):
-        raise ValueError(f"{table.name} lacks {features}: {listed(missing)}; add these columns")
-    if list(missing) != ["0"]:  # the column that engines leave empty
-        warn(
-            f"{table.name} lacks the features {listed(missing)}, which count as 0; if it was made with other features "
-            "than the training data, the scores are meaningless"
-        )
-
-
 def _read_column(table: Table, role: str, column: str) -> Any:
     """A column as its role wants it; weights as floats."""
     called = table.describe(column)
@@ -400,6 +387,7 @@ def _read_column(table: Table, role: str, column: str) -> Any:
             table.warn_of_words(column, ids.tolist())
         return ids
     if role == "document":
+        refuse_merged(called, table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
     if role in ("label", "sources"):

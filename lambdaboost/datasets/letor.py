@@ -208,7 +208,7 @@ def _find_fault(rows: list[bytes]) -> tuple[int, str]:
         try:
             _parse([text])
         except (ValueError, OverflowError) as error:
-            return str(error)
+            return str(error).rstrip(".")
         return ""
 
     row = next(row for row, text in enumerate(rows) if fault(text))

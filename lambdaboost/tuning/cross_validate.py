@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
-from lambdaboost.callback import columns_of
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import check_measure, is_ordered, mean_of
 from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.scoring import columns_of
 
 Floats = NDArray[np.float64]
 DUPLICATES = 0.05  # the share of queries that may equal queries of another part under other names

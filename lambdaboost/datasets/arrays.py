@@ -173,8 +173,8 @@ def refuse_merged(name: str, ids: NDArray[Any]) -> None:
     if ids.dtype.kind == "f" and (merged := np.abs(ids) >= 2.0 ** (np.finfo(ids.dtype).nmant + 1)).any():
         row = int(merged.argmax())
         raise ValueError(
-            f"{name} is {ids[row]:.0f} in {row_of(name, row)}, where {ids.dtype} merges neighbouring numbers: "
-            "give whole numbers (int64) or text"
+            f"{name} is {ids[row]:.0f} in {row_of(name, row)}, where {ids.dtype} merges neighbouring numbers: give "
+            "whole numbers (int64) or text"
         )
 
 

@@ -67,10 +67,8 @@ def only_column(values: Any) -> NDArray[Any]:
 
 def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
     """Where an array has NaN, None or another null."""
-    if a.dtype.kind in "fcmM":
-        return np.isnan(a)
     if a.dtype.kind != "O":
-        return np.zeros(a.shape, dtype=np.bool_)
+        return np.asarray(a != a)  # as NaN and NaT are unlike themselves
     import pandas as pd
 
     return np.asarray(pd.isna(a))
@@ -158,12 +156,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
     if a.dtype.kind == "U":
         return a.astype(object)
-    if a.dtype.kind == "f" and (merged := np.abs(a) >= 2.0 ** (np.finfo(a.dtype).nmant + 1)).any():
-        row = int(merged.argmax())  # from 2^53 on, float64 merges neighbouring whole numbers
-        raise ValueError(
-            f"{name} is {a[row]:.0f} in {row_of(name, row)}, where {a.dtype} merges neighbouring numbers: give whole "
-            "numbers (int64) or text"
-        )
+    refuse_merged(name, a)
     if a.dtype == object:
         keys = a.tolist()
         wrong = {kind for kind in set(map(type, keys)) if not issubclass(kind, Hashable)}
@@ -173,6 +166,16 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
                 f"{name} is a {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
             )
     return a
+
+
+def refuse_merged(name: str, ids: NDArray[Any]) -> None:
+    """Raise for an id so large that its type merges neighbouring whole numbers, from 2^53 on in float64."""
+    if ids.dtype.kind == "f" and (merged := np.abs(ids) >= 2.0 ** (np.finfo(ids.dtype).nmant + 1)).any():
+        row = int(merged.argmax())
+        raise ValueError(
+            f"{name} is {ids[row]:.0f} in {row_of(name, row)}, where {ids.dtype} merges neighbouring numbers: give "
+            "whole numbers (int64) or text"
+        )
 
 
 @dataclass(frozen=True, eq=False)

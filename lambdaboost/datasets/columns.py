@@ -39,6 +39,7 @@ from lambdaboost.datasets.arrays import (
     only_column,
     positions_of,
     query_ids,
+    refuse_merged,
     weights_of,
 )
 from lambdaboost.datasets.collection import Categories, Collection, click_rate
@@ -386,6 +387,8 @@ def _read_column(table: Table, role: str, column: str) -> Any:
             table.warn_of_words(column, ids.tolist())
         return ids
     if role == "document":
+        if table.series(column).dtype.is_float():
+            refuse_merged(called, table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
     if role in ("label", "sources"):

@@ -203,9 +203,7 @@ def _raise_document(swap, level, discount, second, factor, cell, weights, lagran
 
 
 @kernel
-def sum_by_sweep(
-    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
-):
+def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
     """Write λ and μ of queries first:last that are wanted, whose scores are at most SWEEP_RANGE / σ apart.
 
     Shapes as of `tiles.sum_by_tiles`.
@@ -222,8 +220,6 @@ def sum_by_sweep(
         gain_of_level, n_levels = gain[levels.first[q] : levels.first[q + 1]], reach.size
 
         # Discount and second term of every rank, and the ranks from the highest discount to the lowest.
-        if not is_sorted:
-            order_documents(s, by_rank, scratch)
         discount, second, sweep_order = np.empty(n), np.empty(n), np.empty(n, np.int32)
         rank_terms(swap, a, by_rank, discount, second)
         for rank in range(n):

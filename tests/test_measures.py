@@ -263,16 +263,11 @@ def test_real_valued_and_high_grades():
     assert MAP(threshold=0.7)(DOWN[:2], one_query(0.1, 0.7)) == 1 / 2  # 0.7 as a float32 is below 0.7
 
 
-def test_normalized_gains():
+def test_gains_of_swaps_are_over_the_ideal():
     q = Queries([2, 0, 1, 0, nan], sizes=[3, 2])
     ideal = 3 + 1 / log2(3)
-    gains = NDCG(2).normalized_gains(q)
-    assert gains.dtype == np.float32
-    assert_array_equal(gains, np.array([3 / ideal, 0, 1 / ideal, 0, 0], dtype=np.float32))
-    assert NDCG(2, empty=1).normalized_gains(q) is gains
-    assert NDCG(1).normalized_gains(q) is not gains
-    clicks = CNDCG(1).normalized_gains(one_query(0, 0, clicks=[0.5, 0.25]))
-    assert_array_equal(clicks, np.array([1, 1 / 3], dtype=np.float32))
+    assert_allclose(NDCG(2).swap_gains(q), [3 / ideal, 0, 1 / ideal, 0, 0], rtol=1e-15)
+    assert_allclose(CNDCG(1).swap_gains(one_query(0, 0, clicks=[0.5, 0.25])), [1, 1 / 3], rtol=1e-15)
     assert NDCG().source == "relevance" and CNDCG().source == "clicks" and NDCG(3).k == 3
 
 

@@ -48,13 +48,6 @@ def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
     figure.savefig(path, dpi=80)
 
 
-def new_axes() -> Any:
-    """Axes of a new figure of pyplot, which a notebook shows."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
-
-
 def legend(axes: Any, **options: Any) -> None:
     """A legend without a frame."""
     axes.legend(frameon=False, fontsize=8, **options)

@@ -226,7 +226,7 @@ def _at_an_optimum(optimum: Optimum, name: str, claim: str) -> str:
     found = [optimum.steps[name, step] for step in STEPS]
     passed = sum(one.is_local_optimum for one in found)
     said = {0: "no", len(STEPS): "yes"}.get(passed, f"at {passed} of {len(STEPS)} steps")
-    rises = ", ".join(f"{one.rises} at {one.step:g}" for one in found)
+    rises = ", ".join(f"{one.rises} at {step:g}" for one, step in zip(found, STEPS, strict=True))
     return finding(claim, said, f"directions of {DIRECTIONS} that raise it: {rises}")
 
 

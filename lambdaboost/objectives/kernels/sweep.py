@@ -1,9 +1,9 @@
 """λ and μ over all pairs of long lists in linear time.
 
 The 2006 paper's headline is how training time grows with the documents of a query: slope 1.943 for pairs, 1.185 for its
-speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell of
-width `WIDTH`, each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents is
-one over points:
+speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell, up
+to `WIDEST` wide. Each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents
+is one over points:
 
     Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          the *moments* M_v = Σ_j a_j ℓ_v(s_j).
 
@@ -44,9 +44,10 @@ from lambdaboost.objectives.swaps.swap import (
     sweep_terms,
 )
 
-# Chebyshev points of a cell: errors of a pair below 5e-7 of its weight; 2e-6 in μ and for `Local`, whose μ has 6e-6.
+# Chebyshev points of a cell: in the widest, errors of a pair below 5e-7 of its weight; 2e-6 in μ and for `Local`, whose
+# μ has 6e-6. They fall quickly with the width: all cells of a list have the same, and scores in one place a narrow one.
 N_POINTS = 12
-WIDTH = 4.0  # of a cell, in σs; the force has poles at distance π
+WIDEST = 4.0  # a cell, in σs; the force has poles at distance π
 # The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
@@ -238,10 +239,11 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
         for i in range(n):
             lowest, highest = min(lowest, s[i]), max(highest, s[i])
         extent = force.sigma * (highest - lowest)
-        n_cells = np.int64(extent / WIDTH) + 1
+        n_cells = np.int64(extent / WIDEST) + 1
+        width = max(extent / n_cells, 1.0)
         e_points = np.empty(n_cells * N_POINTS)
         for v in range(e_points.size):
-            e_points[v] = np.exp(WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
+            e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
 
         # Every document as a lower one, by level. From here on all is in the order of the sweep.
         sums = np.zeros((n_levels, 2, n_terms, e_points.size))
@@ -262,8 +264,8 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
             rank = sweep_order[x]
             i = by_rank[rank]
             if level[x] >= 0:
-                cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
-                _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange[x])
+                cell = min(np.int64(units[x] / width), n_cells - 1)
+                _write_lagrange(2 * (units[x] / width - cell) - 1, lagrange[x])
                 document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
                 _add_to_level(swap, *document, 1.0, lagrange[x], of_level[WORSE])
                 if factor.size:
@@ -281,5 +283,5 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
             document = level[x], discount[rank], second[rank], own_factor
             lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
             out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-            cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
+            cell = min(np.int64(units[x] / width), n_cells - 1)
             _raise_document(swap, *document, cell, weights, lagrange[x], moments_by_cell)

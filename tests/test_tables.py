@@ -119,6 +119,19 @@ def test_ids_in_csv_are_text(tmp_path, name):
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
+def test_leading_zeros_of_a_feature_are_reported(tmp_path):
+    path = written(tmp_path / "t.csv", "q,grade,zip,x\n" + "1,1,501,0.5\n" * 3 + "1,0,02134,05.5\n1,0,NA,0\n")
+    with pytest.warns(
+        UserWarning, match="column 'zip' of .* holds '02134', read as the number 2134: if it is a code"
+    ):
+        X, _ = Columns("q", "grade").read(path)
+    np.testing.assert_array_equal(X, [[501, 0.5]] * 3 + [[2134, 5.5], [np.nan, 0]])
+    with pytest.warns(UserWarning, match="holds 'NA', read as text"):
+        assert Columns("q", "grade", categorical=["zip"]).read(path).categories == {
+            "zip": ("02134", "501", "NA")
+        }
+
+
 def test_what_is_missing_in_csv(tmp_path):
     path = written(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
     X, q = Columns(query="q", label="grade").read(path)

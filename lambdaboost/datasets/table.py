@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -52,8 +53,11 @@ OTHER_FILES = {
     **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf"),
     **{".orc": "pandas.read_orc", ".dta": "pandas.read_stata", ".xml": "pandas.read_xml"},
 }
-# Words for a missing number in CSV, ignoring case; ids and categories are missing only where the field is empty.
-MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
+# Words for a missing number in CSV; ids and categories are missing only where the field is empty.
+MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
+           "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
+PADDED = re.compile(r"0\d+")  # a number with leading zeros, which may be a code
+LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
 OPTIONS = "(on the command line by --categorical or --drop)"
 NOT_NUMERIC = f"encode it as numbers, make it a category, or leave it out {OPTIONS}"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
@@ -111,6 +115,13 @@ class Table:
         """The names of the columns, in order."""
         return [] if self.frame is None else list(self.frame.columns)
 
+    @property
+    def categorical(self) -> list[Any]:
+        """The names of the columns of a categorical type."""
+        if self.frame is None:
+            return []
+        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
+
     def describe(self, column: Any) -> Column:
         """What messages call a column; rows count from 0 in a table, from 1 in a file."""
         return Column(f"column {quote(column)}", self.name, int(self.kind in ("csv", "parquet", "letor")))
@@ -161,16 +172,18 @@ class Table:
             kind = self.series(column).dtype
             raise ColumnTypeError(f"{self.describe(column)} of {self.name} is {kind}, not numeric", remedy)
 
-        # Objects; in CSV some words mean a missing number.
+        # Objects, in CSV text where one field is no number, or has leading zeros.
         import pandas as pd
 
-        missing = is_missing(values)
-        if self.kind == "csv":
-            missing |= np.array([str(word).strip().lower() in MISSING for word in values])
-        found = pd.to_numeric(pd.Series(values).mask(missing), errors="coerce").to_numpy(np.float64)
-        if (wrong := np.isnan(found) & ~missing).any():
+        found = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+        if (wrong := np.isnan(found) & ~is_missing(values)).any():
             name, row = self.describe(column), int(wrong.argmax())
             raise ColumnTypeError(f"{name} is {quote(values[row])} in {name.row(row)}, not a number", remedy)
+        if words and (padded := [one for one in values if isinstance(one, str) and PADDED.fullmatch(one)]):
+            warn(
+                f"{self.describe(column)} of {self.name} holds {padded[0]!r}, read as the number {int(padded[0])}: "
+                f"if it is a code, make the column a category, or leave it out {OPTIONS}"
+            )
         return found
 
     def select(self, columns: Sequence[Any]) -> Any:
@@ -248,7 +261,7 @@ class Table:
         """Warn where a column of text in CSV holds words that elsewhere mean a missing value, such as NULL."""
         if self.kind != "csv":
             return
-        if words := sorted({value for value in values if str(value).strip().lower() in MISSING[1:]}):
+        if words := sorted(set(values).intersection(MISSING)):
             warn(
                 f"{self.describe(column)} of {self.name} holds {listed(words)}, read as text like any other: leave the "
                 "field empty where the value is missing"
@@ -379,10 +392,10 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
                 frame = frame.reset_index(named)
     except ImportError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError, zipfile.BadZipFile) as error:  # the latter of zip files
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+        raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
     return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
 
 
@@ -399,20 +412,23 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
             ]
             if len(inside) != 1:
                 raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
-            try:
-                opened = io.BytesIO(folder.read(inside[0]))
-            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or damage
-                raise ValueError(f"{error}; unpack it first") from None
+            opened = io.BytesIO(folder.read(inside[0]))
 
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
     with opened as file:
-        names = pd.read_csv(file, header=None, nrows=1, dtype=str, **settings).iloc[0].tolist()
+        head = pd.read_csv(file, header=None, nrows=1 + LOOKED_AT, dtype=str, **settings)
+        names = head.iloc[0].tolist()
         _check_names(names)
-        kinds = {name: str for name in text if name in names}
+        # Text: what has to be, and numbers with leading zeros; of the latter a word may mean a missing one.
+        padded = head.iloc[1:].apply(lambda fields: fields.str.fullmatch(PADDED).any())
+        kept = set(text)
+        kinds = {
+            name: str for name, is_padded in zip(names, padded, strict=True) if is_padded or name in kept
+        }
+        words = ["", *MISSING, *(f" {word}" for word in MISSING)]
+        missing = {name: [""] if name in kept else words for name in names}
         file.seek(0)
-        frame = pd.read_csv(file, low_memory=False, na_values=[""], dtype=kinds, **settings)
-        if not isinstance(frame.index, pd.RangeIndex):
-            raise ValueError("rows have more cells than the header; name every column")
+        frame = pd.read_csv(file, low_memory=False, na_values=missing, dtype=kinds, **settings)
         if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
             by = {",": "commas", "\t": "tabs"}[separator]
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
@@ -435,52 +451,6 @@ def _check_names(names: Sequence[str]) -> None:
     """Raise if two columns have the same name: pandas would rename the second."""
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")
-
-
-# Categories, which are features by their codes.
-
-
-def find_categories(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
-    """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
-
-    Raises
-    ------
-    ValueError
-        If a named column holds numbers with fractions.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = open_table(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
-    >>> find_categories(table, ["n"])
-    {'n': ('10', '2'), 'c': ('a', 'b')}
-
-    """
-    if not table.is_named:
-        return {}
-    import pandas as pd
-
-    found, named = {}, set(named)
-    for column, kind in table.frame.schema.items():
-        # A categorical type has values in an order; polars' and Arrow's are those of the rows, in any order.
-        if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
-            values: Iterable[Any] = getattr(kind, "categories", None) or ()
-            if not values:
-                values, _ = table.factorize(column)
-                if not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
-                    values = sorted(values)
-            found[column] = tuple(map(plain_category, values))
-        elif column in named:
-            values, _ = table.factorize(column)
-            numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-            if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
-                raise ValueError(
-                    f"{table.describe(column)} of {table.name} holds numbers, such as {numbers[fraction.argmax()]:g}: "
-                    "categories are texts or whole numbers; leave it out of the categories"
-                )
-            table.warn_of_words(column, values)
-            found[column] = tuple(sorted(set(map(category_text, values))))
-    return found
 
 
 def encode(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES
+from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, in_batches, sum_by_lanes
 from lambdaboost.objectives.kernels.levels import Levels
@@ -69,6 +70,7 @@ class PreparedPairs:
         self.factor = NO_FACTOR if rule.factors is None else rule.factors(q)
         self.kernels = choose_kernels(q, levels, self.swap)
         self.groups = group_by_kernel(self.kernels)
+        self.none = np.zeros(q.n_queries, dtype=bool)
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None
         # Kernels of long lists are compiled for one type of levels.
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.wide()
@@ -87,6 +89,9 @@ class PreparedPairs:
         order, for_lanes, is_sorted = np.empty(scores.size, np.int32), NO_ORDER, False
         if now.order is not None:
             order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
+        short = groups.get(BY_LANES)
+        if not is_sorted and (short is None or len(groups) > 1):
+            over_queries(sort_queries, self.offsets, self.none if short is None else short, scores, order)
         out = np.empty((2, scores.size), np.float32)
         for which, wanted in groups.items():
             if which == BY_LANES and self.batches is not None:
@@ -96,8 +101,8 @@ class PreparedPairs:
                 )  # fmt: skip
             else:
                 over_queries(
-                    LONG_LISTS[which], self.offsets, wanted, is_sorted, order, scores, self.levels, self.gain,
-                    self.factor, swap, force, out,
+                    LONG_LISTS[which], self.offsets, wanted, order, scores, self.levels, self.gain, self.factor,
+                    swap, force, out,
                 )  # fmt: skip
         if force.sigma != 1:
             out[0] *= np.float32(force.sigma)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -96,14 +95,13 @@ def as_floats(name: str, values: Any) -> NDArray[np.float64]:
 
 def feature_array(X: Any) -> Any:
     """Features as a float32 or float64 array, or CSR matrix, of shape (n_documents, n_features)."""
-    from sklearn.utils import check_array  # which takes a second to import
+    from sklearn import config_context  # which takes a second to import
+    from sklearn.utils import check_array
 
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise TypeError(f"X is {X.dtype}: convert dates to numbers, such as days since the first one")
-    # scikit-learn 1.6 renamed the argument.
-    arguments = signature(check_array).parameters
-    finite = next(name for name in ("ensure_all_finite", "force_all_finite") if name in arguments)
-    found = check_array(X, accept_sparse="csr", **{finite: False})
+    with config_context(assume_finite=True):  # NaN is a missing value
+        found = check_array(X, accept_sparse="csr")
     return found.astype(float_type(found.dtype), copy=False)
 
 

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,8 +52,8 @@ from lambdaboost.datasets.table import (
     Table,
     category_text,
     encode,
-    find_categories,
     open_table,
+    plain_category,
 )
 
 # The roles that one column has, in the order in which they are read; `sources` has one for each source.
@@ -209,15 +210,41 @@ class Columns:
         return features
 
     def categories_of(self, table: Table, features: Sequence[Any]) -> Categories:
-        """The values of the features that are categorical, in the order of their codes."""
+        """The values of the features that are categorical, in the order of their codes.
+
+        Those of a categorical type keep its order; polars' and Arrow's without one, and those of `categorical`, are
+        sorted by their texts.
+        """
         if not table.is_named:
             return {}
         for column in self.categorical:
             table.check(column, "categorical")
             if column not in features:
                 raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
-        found = find_categories(table, self.categorical)
-        return {column: found[column] for column in features if column in found}
+        import pandas as pd
+
+        found: dict[Any, Sequence[Any]] = {}
+        typed, named = set(table.categorical), set(self.categorical)
+        for column in features:
+            if column in typed:
+                values, _ = table.factorize(column)
+                if table.series(column).dtype == nw.Enum:
+                    values = list(table.series(column).dtype.categories)
+                elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
+                    values = sorted(values)
+                found[column] = tuple(map(plain_category, values))
+            elif column in named:
+                values, _ = table.factorize(column)
+                numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+                if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
+                    such_as = f"{numbers[fraction.argmax()]:g}"
+                    raise ValueError(
+                        f"{table.describe(column)} of {table.name} holds numbers, such as {such_as}: categories are "
+                        "texts or whole numbers; leave it out of the categories"
+                    )
+                table.warn_of_words(column, values)
+                found[column] = tuple(sorted(set(map(category_text, values))))
+        return found
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array and what is given with it.

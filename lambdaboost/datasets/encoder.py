@@ -13,7 +13,6 @@ from lambdaboost.datasets.table import (
     ColumnTypeError,
     Table,
     encode,
-    find_categories,
     open_table,
     plain_category,
 )
@@ -127,8 +126,7 @@ class Encoder:
 
         """
         names = self.features or self.columns.features_of(table)
-        new = find_categories(table).keys() - self.categories.keys()
-        if wrong := [name for name in names if name in new]:
+        if wrong := [one for one in table.categorical if one in names and one not in self.categories]:
             raise ColumnTypeError(
                 f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"

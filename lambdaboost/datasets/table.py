@@ -115,6 +115,13 @@ class Table:
         """The names of the columns, in order."""
         return [] if self.frame is None else list(self.frame.columns)
 
+    @property
+    def categorical(self) -> list[Any]:
+        """The names of the columns of a categorical type."""
+        if self.frame is None:
+            return []
+        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
+
     def describe(self, column: Any) -> Column:
         """What messages call a column; rows count from 0 in a table, from 1 in a file."""
         return Column(f"column {quote(column)}", self.name, int(self.kind in ("csv", "parquet", "letor")))
@@ -444,52 +451,6 @@ def _check_names(names: Sequence[str]) -> None:
     """Raise if two columns have the same name: pandas would rename the second."""
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")
-
-
-# Categories, which are features by their codes.
-
-
-def find_categories(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
-    """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
-
-    Raises
-    ------
-    ValueError
-        If a named column holds numbers with fractions.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = open_table(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
-    >>> find_categories(table, ["n"])
-    {'n': ('10', '2'), 'c': ('a', 'b')}
-
-    """
-    if not table.is_named:
-        return {}
-    import pandas as pd
-
-    found, named = {}, set(named)
-    for column, kind in table.frame.schema.items():
-        # A categorical type has values in an order; polars' and Arrow's are those of the rows, in any order.
-        if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
-            values: Iterable[Any] = getattr(kind, "categories", None) or ()
-            if not values:
-                values, _ = table.factorize(column)
-                if not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
-                    values = sorted(values)
-            found[column] = tuple(map(plain_category, values))
-        elif column in named:
-            values, _ = table.factorize(column)
-            numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-            if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
-                raise ValueError(
-                    f"{table.describe(column)} of {table.name} holds numbers, such as {numbers[fraction.argmax()]:g}: "
-                    "categories are texts or whole numbers; leave it out of the categories"
-                )
-            table.warn_of_words(column, values)
-            found[column] = tuple(sorted(set(map(category_text, values))))
-    return found
 
 
 def encode(

@@ -189,14 +189,10 @@ def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike |
     return _know(labels, None, fields)
 
 
-def queries_of(data: Any) -> Queries:
-    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it."""
-    return known_data(data).queries
-
-
 def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownData:
     """Make the queries of a data set, or of labels, of its fields, and remember them while it lives."""
     offsets, labels, weight, attached = fields
+    # What a data set of an engine may lack, or have lost.
     if engine is not None:
         name = f"{type(owner).__module__.partition('.')[0]}.{type(owner).__name__}"
         if offsets is None or offsets.size == 0:
@@ -220,6 +216,7 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
                 f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
                 "still read: give the new ones by attach(data, relevance=grades) too"
             )
+
     grades = labels[:, 0] if labels is not None and labels.ndim == 2 else labels
     made = Queries(
         attached.sources.get(RELEVANCE, grades),
@@ -228,10 +225,13 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
         position=attached.positions,
         **{name: values for name, values in attached.sources.items() if name != RELEVANCE},
     )
+
     # Copies, since the engine may free or overwrite its memory; that of the queries serves too.
     kept = [part.copy() if isinstance(part, np.ndarray) else part for part in fields[:3]]
     if RELEVANCE not in attached.sources and labels.dtype == np.float32 and labels.ndim == 1:
         kept[1] = made.labels[RELEVANCE]
+
+    # Forgotten with the data set.
     key = id(owner)
     forget = weakref.ref(owner, lambda _: _known.pop(key, None))
     bound, names = weakref.WeakKeyDictionary[Any, Any](), weakref.WeakKeyDictionary[Any, Any]()

@@ -29,7 +29,7 @@ from lambdaboost import (
     query_folds,
     traps,
 )
-from lambdaboost.callback import queries_of
+from lambdaboost.callback import known_data
 from lambdaboost.datasets import web_search_log
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
@@ -75,7 +75,7 @@ def caught(train):
 
 def given_away(objective):
     """The gradient of an objective in a function that LightGBM cannot tell from any other."""
-    return lambda scores, data: objective.gradient(scores, queries_of(data))
+    return lambda scores, data: objective.gradient(scores, known_data(data).queries)
 
 
 def test_bagging_by_query():
@@ -512,14 +512,14 @@ def test_folds_of_rows():
     cut = "folds: this training set holds only some rows of a query.*query_folds"
     with pytest.warns(UserWarning, match=cut) as seen:
         folds = cv()
-    assert all(queries_of(booster.train_set).n_queries == Q.n_queries for booster in folds.boosters)
+    assert all(known_data(booster.train_set).queries.n_queries == Q.n_queries for booster in folds.boosters)
     assert len({str(warning.message) for warning in seen}) == 1 and seen[0].filename == __file__
     with pytest.warns(UserWarning, match=cut):
         cv(stratified=False, nfold=3)
     for whole in (GroupKFold(2), query_folds(Q, 2)):
         found = []
         assert caught(lambda whole=whole, found=found: found.append(cv(folds=whole))) == []
-        assert [queries_of(booster.train_set).n_queries for booster in found[0].boosters] == [20, 20]
+        assert [known_data(booster.train_set).queries.n_queries for booster in found[0].boosters] == [20, 20]
 
 
 # The page.

@@ -27,24 +27,28 @@ class LabelLevels(NamedTuple):
 
 def levels(q: Queries, source: str) -> LabelLevels:
     """The levels of a label source; cached in `q`."""
-    return q.memo(("label levels", source), lambda: _levels_of(q.source(source, allow_negative=True), q))
 
+    def find() -> LabelLevels:
+        # The labels of each query in descending order, missing ones last.
+        labels, starts = q.source(source, allow_negative=True), q.offsets[:-1]
+        key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
+        rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
+        in_order, known = labels[rows], ~np.isnan(labels[rows])
 
-def _levels_of(labels: NDArray[np.float32], q: Queries) -> LabelLevels:
-    """By the labels in descending order, the missing ones of a query last."""
-    starts = q.offsets[:-1]
-    key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
-    rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
-    in_order, known = labels[rows], ~np.isnan(labels[rows])
-    begins = known & (in_order != np.roll(in_order, 1))
-    begins[starts] = known[starts]
-    n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
-    level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
-    of_document[rows[known]] = level[known]
-    tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
-    of_pairs = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
-    n_known = np.add.reduceat(known, starts, dtype=np.float64)
-    return LabelLevels(of_document, n, (n_known**2 - of_pairs) / 2)
+        # A level begins where the label is another than the one before.
+        begins = known & (in_order != np.roll(in_order, 1))
+        begins[starts] = known[starts]
+        n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
+        level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
+        of_document[rows[known]] = level[known]
+
+        # Of the n² ordered pairs of documents with a label, those that tie are left out.
+        tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
+        n_tied = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
+        n_known = np.add.reduceat(known, starts, dtype=np.float64)
+        return LabelLevels(of_document, n, (n_known**2 - n_tied) / 2)
+
+    return q.memo(("label levels", source), find)
 
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:

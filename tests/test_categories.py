@@ -252,19 +252,13 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     assert "1 row of column 'market', such as 'xx'" in err
 
 
-MISTAKES = [
-    (["--categorical", "price,market"], "column 'price' of "),
-    (["--categorical", "markt"], "categorical: "),
-    (["--categorical", "y"], "label: column 'y' is given twice"),
-    (["--categorical", "market", "--drop", "market"], "drop: column 'market' is given twice"),
-    ([], "column 'market' is 'zz' in row 1 of "),
-    (["--categorical", "market", "--weight", "w"], "weight: column 'w' is given twice"),
-    (["--categorical", "market", "--document", "nom"], "document: "),
-]
-
-
 @pytest.mark.parametrize(
-    ("wrong", "message"), MISTAKES, ids=[" ".join(wrong) or "none" for wrong, _ in MISTAKES]
+    ("wrong", "message"),
+    [
+        (["--categorical", "markt"], "categorical: "),
+        ([], "column 'market' is 'zz' in row 1 of "),
+        (["--categorical", "market", "--document", "nom"], "document: "),
+    ],
 )
 def test_mistakes_about_categories(capsys, folder, tmp_path, wrong, message):
     given = ("--query", "q", "--label", "y", "--drop", "name,w,ctr", "--out", tmp_path / "m")

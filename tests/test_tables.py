@@ -192,15 +192,6 @@ def test_a_category_is_its_text(tmp_path, values):
         np.testing.assert_array_equal(load(tmp_path / "model.txt").predict(rows), scores)
 
 
-def test_words_for_missing_values_in_columns_of_text_are_reported(tmp_path):
-    (tmp_path / "t.csv").write_text("q,y,x,c\nNULL,0,1,NA\nNA,1,2,de\n")
-    with pytest.warns(UserWarning) as told:
-        Columns("q", "y", categorical=["c"]).read(tmp_path / "t.csv")
-    messages = sorted(str(one.message) for one in told)
-    assert "column 'c' of " in messages[0] and " holds 'NA', read as text" in messages[0]
-    assert "column 'q' of " in messages[1] and " holds 'NA', 'NULL', read as text" in messages[1]
-
-
 def test_a_frame_of_one_column_is_a_column():
     X, qid, y = FRAME[["x"]].to_numpy(), FRAME[["site"]], FRAME[["y"]]
     for ids in (qid, pl.from_pandas(qid), pa.Table.from_pandas(qid), qid.to_numpy()):

@@ -56,7 +56,7 @@ OTHER_FILES = {
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
-PADDED = re.compile(r"0\d+")  # a number with leading zeros, which may be a code
+PADDED = r"0\d+"  # a number with leading zeros, which may be a code
 LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
 OPTIONS = "(on the command line by --categorical or --drop)"
 NOT_NUMERIC = f"encode it as numbers, make it a category, or leave it out {OPTIONS}"
@@ -179,7 +179,9 @@ class Table:
         if (wrong := np.isnan(found) & ~is_missing(values)).any():
             name, row = self.describe(column), int(wrong.argmax())
             raise ColumnTypeError(f"{name} is {quote(values[row])} in {name.row(row)}, not a number", remedy)
-        if words and (padded := [one for one in values if isinstance(one, str) and PADDED.fullmatch(one)]):
+        if words and (
+            padded := [one for one in values if isinstance(one, str) and re.fullmatch(PADDED, one)]
+        ):
             warn(
                 f"{self.describe(column)} of {self.name} holds {padded[0]!r}, read as the number {int(padded[0])}: "
                 f"if it is a code, make the column a category, or leave it out {OPTIONS}"

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from lambdaboost import NDCG
 from lambdaboost.datasets import web_search_log
 from lambdaboost.datasets.synthetic import GRADE_SHARES, LAST_CLICK
 
@@ -72,22 +73,12 @@ def test_trees_learn_it_and_a_line_does_not_quite():
     import lightgbm
 
     (X, q), (X_test, q_test) = web_search_log(queries=150), web_search_log(queries=60, seed=1)
-    line = ndcg(X_test @ np.linalg.lstsq(X, q.relevance, rcond=None)[0], q_test, 3)
+    line = NDCG(3)(X_test @ np.linalg.lstsq(X, q.relevance, rcond=None)[0], q_test)
     params = {"objective": "l2", "verbosity": -1, "num_threads": 1, "seed": 0}
     booster = lightgbm.train(params, lightgbm.Dataset(X, 2**q.relevance), 60)
-    trees = ndcg(booster.predict(X_test), q_test, 3)
-    chance = ndcg(np.random.default_rng(0).random(q_test.n_documents), q_test, 3)
+    trees = NDCG(3)(booster.predict(X_test), q_test)
+    chance = NDCG(3)(np.random.default_rng(0).random(q_test.n_documents), q_test)
     assert chance + 0.2 < line < trees - 0.05 < 0.9
-
-
-def ndcg(scores, q, k):
-    values = []
-    for first, last in itertools.pairwise(q.offsets):
-        gain = 2 ** q.relevance[first:last].astype(float) - 1
-        discount = 1 / np.log2(np.arange(2, 2 + min(k, last - first)))
-        ideal = np.sort(gain)[::-1][:k] @ discount
-        values.append(gain[np.argsort(-scores[first:last])][:k] @ discount / ideal if ideal else 0)
-    return np.mean(values)
 
 
 # Click models against users one by one

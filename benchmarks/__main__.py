@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from benchmarks.lengths import lengths
 from benchmarks.machine import this_machine
@@ -16,46 +19,50 @@ from benchmarks.section import Section
 from benchmarks.start import start
 from benchmarks.training import training
 from experiments.common.report import draw
-from experiments.common.script import at_least, note, run
+from experiments.common.script import Quick, note, run, whole
 from lambdaboost._jit import threads as available
 from lambdaboost._jit import using
 
-SECTIONS: dict[str, tuple[Callable[[Plan, int], Section], str]] = {
-    "training": (training, "λ and μ inside trainings, against the engines' own objectives"),
-    "lengths": (lengths, "λ inside trainings by the length of the lists, in processor time"),
-    "scaling": (scaling, "one list of up to 512,000 documents"),
-    "start": (start, "import and compilation"),
-    "measures": (measures, "measures against ir-measures"),
+SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
+    one.__name__: one for one in (training, lengths, scaling, start, measures)
 }
 RESULTS = Path(__file__).parent / "results"
 ELSEWHERE = Path("lambdaboost-bench")
+Name = StrEnum("Name", list(SECTIONS))  # type: ignore[misc]
 
 
-def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
-    """Run the benchmarks, print every section when it is done, and write all to a folder."""
-    options = _parser().parse_args(arguments)
+def main(
+    only: Annotated[list[Name] | None, typer.Option(help="run only this part; may be repeated")] = None,
+    threads: Annotated[int | None, whole("number of threads (default: 2)")] = None,
+    quick: Quick = False,
+    out: Annotated[Path | None, typer.Option(help="(default: results, or of some parts elsewhere)")] = None,
+) -> dict[str, Section]:
+    """Run the benchmarks, print every section when it is done, and write all to a folder.
+
+    training: λ and μ inside trainings, against the engines' own objectives. lengths: λ inside trainings by the length
+    of the lists, in processor time. scaling: one list of up to 512,000 documents. start: import and compilation.
+    measures: measures against ir-measures.
+
+    Keep the machine idle otherwise. All parts take a quarter of an hour.
+    """
     most = available()
-    if options.threads is not None and options.threads > most:
+    if threads is not None and threads > most:
         raise ValueError(
-            f"--threads is {options.threads}: at most {most} here (processors, NUMBA_NUM_THREADS or OMP_NUM_THREADS)"
+            f"--threads is {threads}: at most {most} here (processors, NUMBA_NUM_THREADS or OMP_NUM_THREADS)"
         )
-    threads = options.threads or min(2, most)
-    whole = options.only is None and not options.quick
-    out = options.out or (RESULTS if whole else ELSEWHERE)
+    threads = threads or min(2, most)
+    if out is None:
+        out = ELSEWHERE if only or quick else RESULTS
     out.mkdir(parents=True, exist_ok=True)
-    command = [
-        "python -m benchmarks",
-        *(f"--only {name}" for name in options.only or ()),
-        "--quick" * options.quick,
-    ]
-    head = provenance(" ".join(filter(None, command)), "objectives", "evaluation")
-    texts = ["# Benchmarks of lambdaboost", head, this_machine(threads)]
+    command = ["python -m benchmarks", *(f"--only {name}" for name in only or ()), *["--quick"] * quick]
+    texts = ["# Benchmarks of lambdaboost", provenance(" ".join(command), "objectives", "evaluation")]
+    texts.append(this_machine(threads))
     note(texts[-1])
     found = {}
     with using(threads):
-        for name in options.only or SECTIONS:
+        for name in map(str, only or SECTIONS):
             note(f"measuring: {name}")
-            section = found[name] = SECTIONS[name][0](QUICK if options.quick else FULL, threads)
+            section = found[name] = SECTIONS[name](QUICK if quick else FULL, threads)
             texts.append(section.markdown())
             print(texts[-1], end="\n\n", flush=True)
             if section.draw:
@@ -64,27 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
     (out / "benchmarks.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     note(f"written: {out / 'benchmarks.md'}")
     return found
-
-
-def _parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        "python -m benchmarks",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="\n".join(f"{name}: {what}." for name, (_, what) in SECTIONS.items())
-        + "\n\nKeep the machine idle otherwise. All parts take a quarter of an hour.",
-    )
-    made.add_argument(
-        "--only", action="append", choices=list(SECTIONS), help="run only this part; may be repeated"
-    )
-    made.add_argument("--threads", type=at_least(1), help="number of threads (default: 2)")
-    made.add_argument("--quick", action="store_true", help="tiny sizes, as a test; not for publication")
-    made.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"(default: benchmarks/results, which the documentation shows; of some parts or --quick: {ELSEWHERE})",
-    )
-    return made
 
 
 if __name__ == "__main__":

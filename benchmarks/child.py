@@ -14,19 +14,13 @@ import lambdaboost
 
 
 def measured(code: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Run `code` in a new process and return the JSON that it prints last."""
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=_environment(env or {}), capture_output=True, text=True, check=False
-    )
+    """Run `code` in a new process, which imports the same lambdaboost, and return the JSON that it prints last."""
+    package = str(Path(lambdaboost.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    given = {**os.environ, "PYTHONPATH": path, **(env or {})}
+    run = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         last = [f"exit code {run.returncode}", *run.stderr.strip().splitlines()][-1]
         raise RuntimeError(f"a benchmark process failed: {last}")
     result: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return result
-
-
-def _environment(further: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a process, which imports the same lambdaboost."""
-    package = str(Path(lambdaboost.__file__).parent.parent)
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **further}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 from llvmlite.binding import get_host_cpu_name
@@ -15,7 +15,7 @@ PACKAGES = ("lightgbm", "xgboost", "numpy", "numba")
 def this_machine(threads: int) -> str:
     """One line each for the machine, the software and, if there is any, other load."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    packages = ", ".join(f"{name} {number}" for name in PACKAGES if (number := _version(name)))
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     waiting = os.environ.get("OMP_WAIT_POLICY") or "unset"
     lines = [
         f"{processor()} ({get_host_cpu_name()}), {cores} cores, {threads} threads used by everything measured. "
@@ -26,13 +26,6 @@ def this_machine(threads: int) -> str:
     if load > cores / 4:
         lines.append(f"**The machine was busy before the start (load {load:.1f}): repeat when it is quiet.**")
     return "\n".join(lines)
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def processor() -> str:

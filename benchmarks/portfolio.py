@@ -6,8 +6,8 @@ logs; of each up to 300 random queries with two different grades, and up to 40 r
 Matrix: the engine's own objective on the engine's own trees, and `YetiLoss()` on every setting, by `cross_validate`
 with `--folds` and up to `--rounds`. The settings are those of `BY_HAND` and random draws of the same parameters.
 XGBoost's trainings are fewer: on the sets of `--xgboost`. The program starts no setting after `--minutes`, and a
-setting counts if it is complete on all sets. Finished settings are kept in `--out` and are not
-repeated unless the code has changed.
+setting counts if it is complete on all sets. Finished settings are kept in `--out` and are not repeated unless the code
+has changed.
 
 Choice, as in FLAML (Wang et al. 2022, arXiv:2202.09927): one setting after the other, each the one that most lowers the
 mean over sets of the regret of the best chosen one. The engine's own trees come first, always. The means of a set are
@@ -22,21 +22,23 @@ hand, which no set has chosen, and with the mined ones.
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Sequence
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from scipy import stats
 
-from benchmarks.gain.one_label_sets import SETS, Judged
+from benchmarks.gain.one_label_sets import SETS, at_most
 from benchmarks.provenance import digest, provenance
 from experiments.common.report import table
-from experiments.common.script import note, run
-from lambdaboost import NDCG, YetiLoss, cross_validate
+from experiments.common.script import note, run, whole
+from lambdaboost import NDCG, Queries, YetiLoss, cross_validate
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.significance import weighted_mean
@@ -44,6 +46,9 @@ from lambdaboost.tuning.portfolio import Trees, params_of
 
 SOURCES = ("objectives", "evaluation", "tuning/cross_validate")  # of the package, on which the figures depend
 QUERIES, DOCUMENTS, LOGS = 300, 40, ("log 1", "log 2")
+EVERY = (*(name for name in SETS if name != "ratings"), *LOGS)
+FEW = ("clueweb09", "mslr", "netflix", "talks")  # on which XGBoost is measured too
+Name = StrEnum("Name", EVERY)  # type: ignore[misc]
 MEASURE = NDCG(10)
 SPLITS = 400
 BY_HAND = (
@@ -64,28 +69,18 @@ BY_HAND = (
 # A column is a set on an engine, such as "mslr, lightgbm"; a row is a training: first the engine's own objective, then
 # `YetiLoss()` on each setting.
 Values = dict[tuple[str, int], NDArray[np.float64]]
-Tables = dict[
-    str, NDArray[np.float64]
-]  # by column: the values (settings, queries), or of the default (queries,)
+# By column: the values (settings, queries), or of the default (queries,).
+Tables = dict[str, NDArray[np.float64]]
 
 
 def data_of(name: str, folder: Path) -> Collection:
     """A set, cut to size, the documents of each query in random order."""
-    rng = np.random.default_rng(0)
-    if name in LOGS:
-        X, q = web_search_log(QUERIES, documents=20, seed=1 + LOGS.index(name))
-        whole = Judged(X, q.relevance, q.sizes)
-    else:
-        whole = SETS[name](folder)
+    whole_set = SETS[name](folder) if name in SETS else web_search_log(QUERIES, 20, seed=1 + LOGS.index(name))
     # Random documents of each query, then random queries with two grades among these.
-    shuffled = whole.shuffled(rng)
-    place = np.arange(shuffled.grades.size) - np.repeat(
-        np.cumsum(shuffled.sizes) - shuffled.sizes, shuffled.sizes
-    )
-    rows = place < DOCUMENTS
-    sizes = np.minimum(shuffled.sizes, DOCUMENTS)
-    cut = Judged(shuffled.features[rows], shuffled.grades[rows], sizes).at_most(QUERIES)
-    return Collection(cut.features, cut.queries)
+    X, q = whole_set.shuffled(0)
+    sizes = np.minimum(q.sizes, DOCUMENTS)
+    rows = np.arange(q.n_documents) - q.offsets[q.query_of_row] < DOCUMENTS
+    return at_most(Collection(X[rows], Queries(q.relevance[rows], sizes=sizes)), QUERIES)
 
 
 def drawn(n: int) -> list[Trees | None]:
@@ -111,34 +106,29 @@ def ranker_of(engine: str, objective: Any, trees: Trees | None, rounds: int) -> 
     return ranker
 
 
-def measure(options: argparse.Namespace) -> Values:
+def measure(
+    data: dict[str, Collection], columns: Sequence[tuple[str, str]], settings: Sequence[Trees | None],
+    folds: int, rounds: int, minutes: float, kept: Path,
+) -> Values:  # fmt: skip
     """The value of each query, by column and row of the matrix, of the rows that are complete."""
-    kept, end = options.out / f"values-{digest(SOURCES)}.npz", time.time() + 60 * options.minutes
-    data = {name: data_of(name, options.folder) for name in options.sets}
-    columns = [
-        (name, engine) for engine in ENGINES for name in (options.xgboost if engine == "xgboost" else data)
-    ]
     values: Values = {}
     if kept.exists():
         with np.load(kept) as file:
             for key in file.files:
                 column, row = key.rsplit("|", 1)
                 values[column, int(row)] = file[key]
-    begin, trainings = time.process_time(), 0
-    for row, trees in enumerate([None, *drawn(options.draws)]):
-        if all((f"{name}, {engine}", row) in values for name, engine in columns):
-            continue
-        if time.time() > end:
+    end = time.time() + 60 * minutes
+    for row, trees in enumerate([None, *settings]):
+        missing = [(name, engine) for name, engine in columns if (f"{name}, {engine}", row) not in values]
+        if missing and time.time() > end:
             break
-        for name, engine in columns:
+        for name, engine in missing:
             objective = YetiLoss() if row else ENGINES[engine].NATIVE_OBJECTIVES[0]
-            ranker = ranker_of(engine, objective, trees, options.rounds)
-            given = {"measures": MEASURE, "folds": options.folds, "early_stopping_rounds": 40}
+            ranker = ranker_of(engine, objective, trees, rounds)
+            given = {"measures": MEASURE, "folds": folds, "early_stopping_rounds": 40}
             values[f"{name}, {engine}", row] = cross_validate(ranker, data[name], **given).values[MEASURE]
-        trainings += 1
         np.savez_compressed(kept, **{f"{column}|{row}": of for (column, row), of in values.items()})
-        seconds = (time.process_time() - begin) / trainings
-        note(f"{row} of {options.draws + len(BY_HAND)}: {seconds:.0f} processor seconds a setting")
+        note(f"{row} of {len(settings)} settings")
     return values
 
 
@@ -260,48 +250,38 @@ def portfolio(tables: Tables, settings: list[Trees | None]) -> str:
     return f"## The portfolio\n\n{chosen}\n\n## All settings\n\n{table(['', *tables], rows, 'Mean NDCG@10 times 100.')}"
 
 
-def main(arguments: Any = None) -> None:
-    """Measure, and write portfolio.md."""
-    made = argparse.ArgumentParser("python -m benchmarks.portfolio", description="The portfolio of tune.")
-    made.add_argument(
-        "folder", type=Path, help="has a folder of each set, as benchmarks.gain.one_label_sets names them"
-    )
-    every = [*(name for name in SETS if name != "ratings"), *LOGS]
-    few = [name for name in ("clueweb09", "mslr", "netflix", "talks") if name in every]
-    made.add_argument("--sets", nargs="+", choices=every, default=every)
-    made.add_argument("--xgboost", nargs="+", choices=every, default=few, help=f"(default: {' '.join(few)})")
-    made.add_argument("--draws", type=int, default=28, help="random settings (default: 28)")
-    made.add_argument("--folds", type=int, default=2, help="(default: 2)")
-    made.add_argument("--rounds", type=int, default=150, help="at most, in a fold (default: 150)")
-    made.add_argument("--minutes", type=float, default=180, help="start no setting later (default: 180)")
-    made.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lambdaboost-portfolio"),
-        metavar="DIR",
-        help="portfolio.md and values",
-    )
-    options = made.parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    values, settings = measure(options), drawn(options.draws)
+def main(
+    folder: Annotated[Path, typer.Argument(help="has a folder of each set, as one_label_sets names them")],
+    sets: Annotated[list[Name] | None, typer.Option(help="may be repeated (default: all)")] = None,
+    xgboost: Annotated[list[Name] | None, typer.Option(help="sets of XGBoost; may be repeated")] = None,
+    draws: Annotated[int, whole("random settings", least=0)] = 28,
+    folds: Annotated[int, whole("folds", least=2)] = 2,
+    rounds: Annotated[int, whole("at most, in a fold")] = 150,
+    minutes: Annotated[float, typer.Option(help="start no setting later")] = 180,
+    out: Annotated[Path, typer.Option(help="portfolio.md and values")] = Path("lambdaboost-portfolio"),
+) -> None:
+    """Measure the portfolio of tune, and write portfolio.md."""
+    out.mkdir(parents=True, exist_ok=True)
+    data = {str(name): data_of(str(name), folder) for name in sets or EVERY}
+    columns = [(name, "lightgbm") for name in data]
+    columns += [(str(name), "xgboost") for name in xgboost or FEW if name in data]
+    settings = drawn(draws)
+    kept = out / f"values-{digest(SOURCES)}.npz"
+    values = measure(data, columns, settings, folds, rounds, minutes, kept)
 
     # The settings that are complete on all sets; their first row is the engine's default.
-    columns = list(dict.fromkeys(column for column, _ in values))
-    complete = [at for at in range(len(settings)) if all((column, at + 1) in values for column in columns)]
+    names = [f"{name}, {engine}" for name, engine in columns]
+    complete = [at for at in range(len(settings)) if all((name, at + 1) in values for name in names)]
     settings = [settings[at] for at in complete]
-    tables = {column: np.array([values[column, at + 1] for at in complete]) for column in columns}
-    defaults = {column: values[column, 0] for column in columns}
-    command = (
-        f"python -m benchmarks.portfolio FOLDER --draws {options.draws} --folds {options.folds} "
-        f"--rounds {options.rounds}"
-    )
-    made_by = provenance(command, *SOURCES)
-    head = f"{len(settings)} settings.\n{made_by}"
+    tables = {name: np.array([values[name, at + 1] for at in complete]) for name in names}
+    defaults = {name: values[name, 0] for name in names}
+    command = f"python -m benchmarks.portfolio FOLDER --draws {draws} --folds {folds} --rounds {rounds}"
+    head = f"{len(settings)} settings.\n{provenance(command, *SOURCES)}"
     text = (__doc__ or "").split("\n\n", 1)[1].strip()
     parts = [rules(defaults, tables), sizes(defaults, tables), portfolio(tables, settings)]
     page = "\n\n".join(["# The settings of trees that tune tries, and how it chooses", head, text, *parts])
-    (options.out / "portfolio.md").write_text(page + "\n", encoding="utf-8")
-    note(f"written: {options.out / 'portfolio.md'}")
+    (out / "portfolio.md").write_text(page + "\n", encoding="utf-8")
+    note(f"written: {out / 'portfolio.md'}")
 
 
 if __name__ == "__main__":

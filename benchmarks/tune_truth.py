@@ -12,13 +12,12 @@ whose difference is found. Choice: the true gain of the chosen setting over the 
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from experiments.common.script import run
+from experiments.common.script import run, whole
 from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
 from lambdaboost.tuning.portfolio import TRIED
@@ -63,18 +62,13 @@ def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     return frame.assign(run=seed, true=true)
 
 
-def main(arguments: Any = None) -> None:
-    """Print claims, coverage, power and the choice."""
-    made = argparse.ArgumentParser(
-        "python -m benchmarks.tune_truth", description="tune where the truth is known."
-    )
-    made.add_argument("--runs", type=int, default=40, help="runs of each kind (default: 40)")
-    options = made.parse_args(arguments)
+def main(runs: Annotated[int, whole("runs of each kind")] = 40) -> None:
+    """Print claims, coverage, power and the choice of tune where the truth is known."""
     for differs in (False, True):
-        table = pd.concat(rows_of(seed, differs) for seed in range(options.runs))
+        table = pd.concat(rows_of(seed, differs) for seed in range(runs))
         tested = table[table.baseline != ""]
         covered = (tested.low <= tested.true) & (tested.true <= tested.high)
-        print(f"{options.runs} runs {'with' if differs else 'without'} differences, {QUERIES} queries")
+        print(f"{runs} runs {'with' if differs else 'without'} differences, {QUERIES} queries")
         wrong = tested[(tested["mark"] != "") & (np.sign(tested.difference) != np.sign(tested.true))]
         print(f"  false claims in {wrong.run.nunique()} runs; intervals cover {100 * covered.mean():.1f} %")
         print("  by question:", (100 * covered.groupby(tested.question).mean()).round(1).to_dict())

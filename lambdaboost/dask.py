@@ -118,9 +118,9 @@ def train(
         ).result()
         read = partial(_read_partition, columns=like, check=measure.per_query)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
-    for found in parts[0].without_pair:
-        if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
-            warn(NO_PAIR.format(**found._asdict()))
+    for part_of_objective, why in parts[0].without_pair.items():
+        if all(part_of_objective in part.without_pair for part in parts):
+            warn(NO_PAIR.format(objective=part_of_objective, why=why))
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
     stock = ENGINES[engine]
@@ -149,7 +149,7 @@ class Partition(NamedTuple):
     documents: int
     ids: Any  # of its queries
     categories: str  # with the order of their values
-    without_pair: Any  # of the objective
+    without_pair: dict[Objective, str]  # of the parts of the objective without a pair, why
 
 
 def _read_partitions(
@@ -198,7 +198,9 @@ def _read_partition(name: str, frame: Any, columns: Columns | Encoder, check: An
     return part
 
 
-def _describe(objective: Objective, part: Collection | None) -> tuple[int, Any, str, Any] | None:
+def _describe(
+    objective: Objective, part: Collection | None
+) -> tuple[int, Any, str, dict[Objective, str]] | None:
     """The fields of a `Partition` that the client checks."""
     if part is None:
         return None

@@ -271,11 +271,11 @@ def sorted_rows(case: Case) -> Iterator[str]:
 def without_pair(case: Case) -> Iterator[str]:
     """Each part of the objective without a pair; not on a cluster, where no worker has all queries."""
     if not case.on_cluster:
-        for found in case.objective.without_pair(case.q):
-            yield NO_PAIR.format(**found._asdict())
+        for part, why in case.objective.without_pair(case.q).items():
+            yield NO_PAIR.format(objective=part, why=why)
 
 
-NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
+NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {why}"
 
 
 @trap("one label contains the other")

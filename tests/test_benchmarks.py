@@ -52,8 +52,7 @@ def test_sampled_sums(objective):
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
     parts = ["training", "lengths", "scaling", "measures"]
-    only = [word for part in parts for word in ("--only", part)]
-    found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path)])
+    found = command.main([command.Name(part) for part in parts], threads=1, quick=True, out=tmp_path)
     assert list(found) == parts
     assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 4 + ["10 × 20, truncation 5"] * 4
     assert {row[1] for row in found["training"].rows} == set(ENGINES)

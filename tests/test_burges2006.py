@@ -82,7 +82,7 @@ def test_loops_compute_the_gradient_of_the_net_in_pytorch(hidden):
 
 
 def test_everything_is_written(tmp_path):
-    command.main(["--quick", "--out", str(tmp_path)])
+    command.main(out=tmp_path, quick=True)
     assert {p.name for p in tmp_path.iterdir()} == {"report.md", "figure_1.png", "figure_2.png"}
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     for said in ("5.1×", "8.0×", "RankNet, one layer", "LambdaRank, two layers", "## Selected runs", "torch"):

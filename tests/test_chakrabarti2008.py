@@ -269,7 +269,7 @@ def test_everything_is_written(tmp_path):
     import experiments.chakrabarti2008.__main__ as command
 
     out = tmp_path / "out"
-    command.main(["--queries", "24", "--quick", "--out", str(out)])
+    command.main(out=out, quick=True, queries=24)
     assert {path.name for path in out.iterdir()} == {"report.md", "figures_4_to_6.png", "figure_8.png"}
     report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Figure 9", "## What holds here", *trainers.HINGES, MCRANK, RANDOM):

@@ -16,7 +16,7 @@ def test_small_run(tmp_path, monkeypatch):
     rows = {}
     for sessions in (12, 30):
         out = tmp_path / f"{sessions}.md"
-        clicks.main(["--sessions", str(sessions), "--seeds", "2", "--out", str(out)])
+        clicks.main(seeds=2, sessions=sessions, out=out)
         page = out.read_text(encoding="utf-8")
         assert f"{sessions} sessions of each query" in page
         rows[sessions] = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")][

@@ -40,8 +40,7 @@ def test_small_run(tmp_path, monkeypatch):
     monkeypatch.setattr(two_labels, "SAMPLES", 20)
     monkeypatch.setattr(two_labels, "TREES", 5)
     monkeypatch.setattr(two_labels, "PARTS", (("Few grades", 0.8, ("titles",)),))
-    arguments = [str(tmp_path), "--out", str(tmp_path / "report.md"), "--seeds"]
-    runs = two_labels.main([*arguments, "1"])
+    runs = two_labels.main(tmp_path, 1, tmp_path / "report.md")
     points, trees = runs["titles", 0.8, 0]
     assert set(points) == set(trees) == set(two_labels.SYSTEMS)
     assert all(len(of) == len(two_labels.WEIGHTS) + 2 for of in points.values())
@@ -51,11 +50,11 @@ def test_small_run(tmp_path, monkeypatch):
     assert counts == {system: 3 if system in two_labels.SUMS else 1 for system in points}
     assert trees["pair, as many trees"] <= max(2, trees["Scorecard"])
     monkeypatch.setattr(two_labels, "one_seed", None)
-    two_labels.main([*arguments, "1"])
+    two_labels.main(tmp_path, 1, tmp_path / "report.md")
     again = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert again.partition("## Serving")[0] == report.partition("## Serving")[0]  # the rest are times
     assert report.count("time of the merged model") == 2
     # Values of other sources are not shown as those of these.
     monkeypatch.setattr(two_labels, "digest", lambda sources: "other")
     with pytest.raises(TypeError, match="'NoneType' object is not callable"):
-        two_labels.main([*arguments, "1"])
+        two_labels.main(tmp_path, 1, tmp_path / "report.md")

@@ -78,9 +78,9 @@ SAME = []
 
 
 class Forking(NDCG, registered=False):
-    def _per_query(self, scores, q):
+    def values(self, scores, q):
         SAME.append(in_a_fork(gradient) == gradient())
-        return super()._per_query(scores, q)
+        return super().values(scores, q)
 
 
 class ForkingRank(LambdaRank, registered=False):

@@ -39,14 +39,14 @@ def test_a_users_class_may_have_any_name():
             class Mine(Measure):
                 empty: float = value
 
-                def _per_query(self, scores, q):
+                def values(self, scores, q):
                     return np.zeros(q.n_queries)
 
             assert evaluation.parse("Mine()") == Mine() == Mine(empty=value) and Mine().empty == value
             with pytest.raises(FrozenInstanceError):
                 Mine().empty = 3.0
 
-        type("NDCG", (Measure,), {"_per_query": None})
+        type("NDCG", (Measure,), {"values": None})
         assert evaluation.parse("NDCG()") == lambdaboost.NDCG()
     finally:
         MEASURES.clear()

@@ -78,6 +78,15 @@ def test_losses_exceed_the_tolerance_in_one_of_twenty_at_most():
     assert np.mean(weights) > 0.03
 
 
+def test_second_model_alone():
+    """Where the second model is better in both measures, the choice says that the first has no part."""
+    first, second, q = drawn(11, 500, noise=30.0)
+    better = second + np.asarray(q.relevance)
+    choice = trade_off(first, better, q, BOTH).choose(tolerance=0.01)
+    assert choice.weights[0] == 0
+    assert choice.sentence.startswith("Weight 1.00, the second model alone: ")
+
+
 def test_few_queries_prove_nothing():
     """It says so, and how many queries it would take."""
     choice = trade_off(*drawn(3, 20), BOTH).choose(tolerance=0.001)
@@ -163,6 +172,16 @@ def test_chain():
         ({"measures": (NDCG(3), "no")}, ValueError, "no"),
         ({"measures": (NDCG(3), CNDCG(3, source="sales"))}, ValueError, "sales"),
         ({"measures": (MRR(), 3)}, ValueError, "measures is"),
+        (
+            {"q": Queries(np.arange(300) % 3, [10] * 30, clicks=np.ones(300))},
+            ValueError,
+            "q has no query with two documents of different clicks",
+        ),
+        (
+            {"q": Queries(np.full(300, np.nan), [10] * 30, clicks=np.arange(300) % 2)},
+            ValueError,
+            "q has no query with two documents of different relevance",
+        ),
         (
             {"q": Queries(np.ones(300), sizes=[10] * 30, weight=np.zeros(30))},
             ValueError,

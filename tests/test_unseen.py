@@ -133,9 +133,9 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch):
     first, second = (split_of(tmp_path, "cars", seed) for seed in (0, 1))
     assert first.seen.queries.n_queries == 35 and set(first.queries) != set(second.queries)
     out = tmp_path / "out"
-    arguments = [str(tmp_path), "--sets", "cars", "films", "--seeds", "1", "--out", str(out)]
-    command.main(arguments)
+    sets = [command.Name.cars, command.Name.films]
+    command.main(tmp_path, sets, seeds=1, out=out)
     (runs,) = (out / "runs").iterdir()
-    command.main([*arguments, "--before", str(runs)])
+    command.main(tmp_path, sets, seeds=1, before=runs, out=out)
     text = (out / "report.md").read_text(encoding="utf-8")
     assert "before: tune" in text and "| before: seconds |" in text

@@ -155,7 +155,7 @@ class Nearness(Measure, registered=False):
     def source(self):
         return "relevance"
 
-    def _per_query(self, scores, q):
+    def values(self, scores, q):
         return -np.add.reduceat((scores - q.relevance) ** 2, q.offsets[:-1])
 
 
@@ -216,7 +216,7 @@ def test_everything_is_written(tmp_path, monkeypatch):
     out = tmp_path / "out"
     monkeypatch.setattr(command, "FEATURES", 16)
     monkeypatch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
-    command.main(["--quick", "--queries", "20", "--documents", "8", "--out", str(out)])
+    command.main(out=out, quick=True, queries=20, documents=8)
     assert sorted(path.name for path in out.iterdir()) == [
         "figure_1.png",
         "figure_2.png",

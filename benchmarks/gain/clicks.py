@@ -18,17 +18,17 @@ rates of many sessions, was added after the first run.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import lightgbm as lgb
 import numpy as np
-from scipy.stats import t
+import typer
+from scipy.stats import ttest_1samp
 
 from benchmarks.provenance import provenance
-from experiments.common.script import at_least, note, run
+from experiments.common.report import table
+from experiments.common.script import note, run, whole
 from lambdaboost import NDCG, InversePropensity, LambdaRank, YetiLoss, attach
 from lambdaboost.clicks import PositionBased, intervention_harvesting, simulate
 from lambdaboost.datasets import web_search_log
@@ -82,39 +82,34 @@ def one_seed(eta: float, sessions: int, seed: int) -> dict[str, float]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(
+    seeds: Annotated[int, whole("number of seeds", least=2)] = 5,
+    sessions: Annotated[int, whole("sessions of each query")] = 8,
+    out: Annotated[Path, typer.Option(help="the page")] = Path("clicks.md"),
+) -> None:
     """Train every system on every seed and write the table."""
-    made = argparse.ArgumentParser("python -m benchmarks.gain.clicks")
-    made.add_argument("--seeds", type=at_least(2), default=5)
-    made.add_argument("--sessions", type=at_least(1), default=8, help="of each query (default: 8)")
-    made.add_argument("--out", type=Path, default=Path("clicks.md"), metavar="FILE")
-    options = made.parse_args(arguments)
-    command = f"python -m benchmarks.gain.clicks --sessions {options.sessions} --seeds {options.seeds}"
+    command = f"python -m benchmarks.gain.clicks --sessions {sessions} --seeds {seeds}"
     by = provenance(command, "objectives", "evaluation", "clicks")
     found: dict[float, list[dict[str, float]]] = {eta: [] for eta in ETAS}
-    for seed in range(options.seeds):
+    for seed in range(seeds):
         for eta, of_eta in found.items():
-            of_eta.append(one_seed(eta, options.sessions, seed))
+            of_eta.append(one_seed(eta, sessions, seed))
             note(f"seed {seed}, η {eta}")
-    head = [f"| NDCG@10 | {' | '.join(f'η = {eta}' for eta in ETAS)} |", "|---" * (len(ETAS) + 1) + "|"]
     rows = []
     base, *_ = systems = list(found[ETAS[0]][0])
     for system in systems:
-        cells = []
+        cells = [system]
         for of_eta in found.values():
-            values = np.array([[of_seed[system], of_seed[base]] for of_seed in of_eta])
-            cells.append(f"{values[:, 0].mean():.1f}")
+            values, before = (np.array([of_seed[name] for of_seed in of_eta]) for name in (system, base))
+            cells.append(f"{values.mean():.1f}")
             if system != base:
-                difference = values[:, 0] - values[:, 1]
-                half = t.ppf(0.975, options.seeds - 1) * difference.std(ddof=1) / np.sqrt(options.seeds)
-                mean = difference.mean()
-                cells[-1] += f": {mean:+.1f} ({mean - half:+.1f} to {mean + half:+.1f})"
-        rows.append(f"| {system} | {' | '.join(cells)} |")
-    options.out.write_text(
-        "\n".join(
-            [f"# Position bias, {options.sessions} sessions of each query", "", by, "", *head, *rows, ""]
-        )
-    )
+                mean = (values - before).mean()
+                low, high = ttest_1samp(values - before, 0).confidence_interval()
+                cells[-1] += f": {mean:+.1f} ({low:+.1f} to {high:+.1f})"
+        rows.append(cells)
+    title = f"# Position bias, {sessions} sessions of each query"
+    page = "\n\n".join([title, by, table(["NDCG@10", *(f"η = {eta}" for eta in ETAS)], rows)])
+    out.write_text(page + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -32,23 +32,27 @@ the code has changed.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import time
 from collections.abc import Callable
+from enum import StrEnum
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import joblib
 import lightgbm as lgb
 import numpy as np
+import typer
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from benchmarks.gain.one_label_sets import SETS, Judged
+from benchmarks.gain.one_label_sets import SETS, at_most
 from benchmarks.provenance import digest, provenance
-from experiments.common.script import add_workers, note, run
+from experiments.common.report import table
+from experiments.common.script import PROCESSORS, Workers, note, run, whole
 from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, YetiLoss
+from lambdaboost.datasets import Collection
 
 NAN = float("nan")
 FOLDS, ROUNDS, STEP, MOST_QUERIES = 3, 150, 5, 300
@@ -67,11 +71,12 @@ XGBOOST = {
     "default": {"max_depth": 6, "learning_rate": 0.1, "min_child_weight": 0},
     "small": {"max_depth": 3, "learning_rate": 0.1, "min_child_weight": 0},
 }
+LAMBDARANK = {"objective": "lambdarank"}
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "LightGBM": {
-        "lambdarank": {"objective": "lambdarank"},
+        "lambdarank": LAMBDARANK,
         "lambdarank, all pairs, no norm": {
-            "objective": "lambdarank",
+            **LAMBDARANK,
             "lambdarank_norm": False,
             "lambdarank_truncation_level": 10_000,
         },
@@ -89,31 +94,36 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     },
 }
 
+Name = StrEnum("Name", list(SETS))  # type: ignore[misc]
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # engine, trees, objective, stop
 Results = dict[str, list[dict[Key, Floats]]]  # by set, of each seed
 
 
-def staged_lightgbm(params: dict[str, Any], train: Judged, seed: int, parts: list[Judged]) -> list[Floats]:
+def staged_lightgbm(
+    params: dict[str, Any], train: Collection, seed: int, parts: list[Collection]
+) -> list[Floats]:
     """Scores of each part after every STEP rounds, (ROUNDS / STEP, n_documents)."""
     fixed = {"verbose": -1, "num_threads": 1, "seed": seed, "metric": "None", "deterministic": True}
-    data = lgb.Dataset(train.features, train.grades, group=train.sizes)
+    data = lgb.Dataset(train.features, train.queries.relevance, group=train.queries.sizes)
     booster = lgb.train(params | fixed, data, ROUNDS)
 
-    def block(part: Judged, first: int) -> Floats:
+    def block(part: Collection, first: int) -> Floats:
         scores: Any = booster.predict(part.features, start_iteration=first, num_iteration=STEP)
         return np.asarray(scores)
 
     return [np.cumsum([block(part, first) for first in range(0, ROUNDS, STEP)], axis=0) for part in parts]
 
 
-def staged_xgboost(params: dict[str, Any], train: Judged, seed: int, parts: list[Judged]) -> list[Floats]:
+def staged_xgboost(
+    params: dict[str, Any], train: Collection, seed: int, parts: list[Collection]
+) -> list[Floats]:
     """The same with XGBoost."""
     objective = params["objective"]
     own = isinstance(objective, str)
     fixed = {"nthread": 1, "seed": seed, "base_score": 0, "disable_default_eval_metric": True}
     named = {"objective": objective if own else "rank:ndcg"}
-    data = xgb.DMatrix(train.features, train.grades, group=train.sizes)
+    data = xgb.DMatrix(train.features, train.queries.relevance, group=train.queries.sizes)
     booster = xgb.train(params | fixed | named, data, ROUNDS, obj=None if own else objective)
     scores = []
     for part in parts:
@@ -132,30 +142,25 @@ ENGINES: dict[str, tuple[Callable[..., list[Floats]], dict[str, dict[str, Any]]]
 }
 
 
-def one_seed(data: Judged, seed: int) -> dict[Key, Floats]:
+def one_seed(data: Collection, seed: int) -> dict[Key, Floats]:
     """Every measure of every query, (n_measures, n_queries), by engine, trees, objective and stop."""
-    rng = np.random.default_rng(seed)
-    data = data.shuffled(rng)
-    fold = rng.permutation(np.arange(data.sizes.size) % FOLDS)
-    stops = rng.random(data.sizes.size) < 0.25
+    rng, n = np.random.default_rng(seed), data.queries.n_queries
+    data = data.shuffled(seed)
+    rng.random(data.queries.n_documents)  # the shuffling drew these; the folds come after them
+    fold = rng.permutation(np.arange(n) % FOLDS)
+    stops = rng.random(n) < 0.25
     values: dict[Key, Floats] = {}
     for tested in range(FOLDS):
-        train, stop = data.part((fold != tested) & ~stops), data.part((fold != tested) & stops)
-        test, of_test = data.part(fold == tested), fold == tested
-        for engine in OBJECTIVES:
-            staged, trees = ENGINES[engine]
-            for tree, params in trees.items():
-                for name, objective in OBJECTIVES[engine].items():
-                    of_stop, scores = staged(params | objective, train, seed, [stop, test])
-                    best = max(
-                        range(len(of_stop)), key=lambda x: np.nanmean(NDCG(10)(of_stop[x], stop.queries))
-                    )
-                    for at, stage in zip(STOPS, (50 // STEP - 1, 100 // STEP - 1, best), strict=True):
-                        of_query = values.setdefault(
-                            (engine, tree, name, at), np.full((len(MEASURES), data.sizes.size), NAN)
-                        )
-                        for x, measure in enumerate(MEASURES):
-                            of_query[x, of_test] = measure.per_query(scores[stage], test.queries)
+        of_test = fold == tested
+        train, stop, test = (data.take(kept) for kept in (~of_test & ~stops, ~of_test & stops, of_test))
+        for engine, (staged, trees) in ENGINES.items():
+            for (tree, params), (name, objective) in product(trees.items(), OBJECTIVES[engine].items()):
+                of_stop, scores = staged(params | objective, train, seed, [stop, test])
+                best = int(np.argmax([NDCG(10)(stage, stop.queries) for stage in of_stop]))
+                for at, stage in zip(STOPS, (50 // STEP - 1, 100 // STEP - 1, best), strict=True):
+                    of_query = values.setdefault((engine, tree, name, at), np.full((len(MEASURES), n), NAN))
+                    for x, measure in enumerate(MEASURES):
+                        of_query[x, of_test] = measure.per_query(scores[stage], test.queries)
     return values
 
 
@@ -166,20 +171,21 @@ class Difference:
         """`by_set`: the differences of the queries of each set, in points."""
         self.means = np.array([np.nanmean(d) for d in by_set])
         self.errors = np.array([np.nanstd(d, ddof=1) / np.sqrt((~np.isnan(d)).sum()) for d in by_set])
+        # Of the mean over sets, all of which count alike.
+        self.error = np.sqrt((self.errors**2).sum()) / self.errors.size
 
     @property
-    def text(self) -> str:
-        """The mean over sets with its interval and t, how many sets are above 0, and the mean by inverse variance."""
-        n = self.means.size
-        mean, error = self.means.mean(), np.sqrt((self.errors**2).sum()) / n
+    def cells(self) -> list[str]:
+        """The mean over sets with its interval, t, how many sets are above 0, and the mean by inverse variance."""
+        mean, half = self.means.mean(), 1.96 * self.error
         weights = 1 / np.maximum(self.errors, 1e-9) ** 2
         precise = (weights * self.means).sum() / weights.sum()
-        t = precise * np.sqrt(weights.sum())
-        half = 1.96 * error
-        return (
-            f"{mean:+.2f} ({mean - half:+.2f} to {mean + half:+.2f}) | {mean / max(error, 1e-9):.1f} | "
-            f"{(self.means > 0).sum()} of {n} | {precise:+.2f} ({t:.1f})"
-        )
+        return [
+            f"{mean:+.2f} ({mean - half:+.2f} to {mean + half:+.2f})",
+            f"{mean / max(self.error, 1e-9):.1f}",
+            f"{(self.means > 0).sum()} of {self.means.size}",
+            f"{precise:+.2f} ({precise * np.sqrt(weights.sum()):.1f})",
+        ]
 
 
 def mean_of(results: Results, name: str, key: tuple[str, str], **only: str) -> Floats:
@@ -205,134 +211,103 @@ def report(results: Results, about: str) -> str:
     """Tables of all differences, as Markdown; the comments mark what pages of the documentation show."""
     queries = sum(mean_of(results, name, ("LightGBM", "lambdarank")).shape[1] for name in results)
     of_sets = f"{len(results)} sets, {queries:,} queries, each tested once a seed."
-    lines = ["# Objectives on equal trees, one label", "", f"{of_sets}\n{about}", ""]
+    parts = ["# Objectives on equal trees, one label", f"{of_sets}\n{about}"]
 
     # NDCG@10 over all trees and rounds, then by these.
+    heads = ("difference from", "mean of sets (95 % interval)", "t", "sets above 0", "inverse variance (t)")
+    settings = list(product(LIGHTGBM, STOPS))
     for engine, objectives in OBJECTIVES.items():
-        others = [name for name in objectives if name != "YetiLoss()"]
-        lines += [f"## NDCG@10 on {engine}: `YetiLoss()` minus", ""]
-        lines += [
-            "| difference from | mean of sets (95 % interval) | t | sets above 0 | inverse variance (t) |"
-        ]
-        lines += ["|---" * 5 + "|"]
-        for name in others:
-            lines.append(
-                f"| `{name}` | {difference(results, (engine, 'YetiLoss()'), (engine, name), 0).text} |"
-            )
-        lines += ["", "By trees and rounds:", ""]
-        lines += [f"| minus | {' | '.join(f'{t}, {s}' for t in LIGHTGBM for s in STOPS)} |", "|---" * 7 + "|"]
-        for name in others:
-            of_stops = (
-                difference(results, (engine, "YetiLoss()"), (engine, name), 0, tree=t, stop=s)
-                for t in LIGHTGBM
-                for s in STOPS
-            )
-            lines.append(f"| `{name}` | {' | '.join(f'{cell.means.mean():+.2f}' for cell in of_stops)} |")
-        lines.append("")
+        ours, whole, by_setting = (engine, "YetiLoss()"), [], []
+        for name in (name for name in objectives if name != "YetiLoss()"):
+            whole.append([f"`{name}`", *difference(results, ours, (engine, name), 0).cells])
+            found = (difference(results, ours, (engine, name), 0, tree=t, stop=s) for t, s in settings)
+            by_setting.append([f"`{name}`", *(f"{of.means.mean():+.2f}" for of in found)])
+        parts += [f"## NDCG@10 on {engine}: `YetiLoss()` minus", table(heads, whole)]
+        parts += ["By trees and rounds:", table(["minus", *map(", ".join, settings)], by_setting)]
 
     # Every measure.
-    lines += ["## Other measures", "", "<!-- measures -->"]
-    for engine, objectives in OBJECTIVES.items():
-        first = next(iter(objectives))
-        lines += [f"Minus {engine}'s `{first}`, points ± standard errors:", "", f"| | {' | '.join(NAMES)} |"]
-        lines.append("|---" * (len(NAMES) + 1) + "|")
-        for name in [name for name in objectives if name != first]:
+    parts += ["## Other measures", "<!-- measures -->"]
+    for engine, (first, *others) in OBJECTIVES.items():
+        rows = []
+        for name in others:
             found = [difference(results, (engine, name), (engine, first), x) for x in range(len(NAMES))]
-            errors = [np.sqrt((of.errors**2).sum()) / of.errors.size for of in found]
-            cells = (f"{of.means.mean():+.2f} ± {error:.2f}" for of, error in zip(found, errors, strict=True))
-            lines.append(f"| `{name}` | {' | '.join(cells)} |")
-        lines.append("")
-    lines += ["<!-- end of measures -->", ""]
+            rows.append([f"`{name}`", *(f"{of.means.mean():+.2f} ± {of.error:.2f}" for of in found)])
+        parts += [f"Minus {engine}'s `{first}`, points ± standard errors:", table(["", *NAMES], rows)]
+    parts += ["<!-- end of measures -->"]
 
     # Every set, and where another objective is ahead.
-    lines += ["## NDCG@10 by set", ""]
+    parts += ["## NDCG@10 by set"]
     behind = []
     for engine, objectives in OBJECTIVES.items():
-        lines += [
-            f"On {engine}:",
-            "",
-            f"| set | queries | {' | '.join(f'`{name}`' for name in objectives)} |",
-        ]
-        lines.append("|---" * (len(objectives) + 2) + "|")
+        rows = []
         for name in results:
             values = [100 * mean_of(results, name, (engine, objective))[0] for objective in objectives]
-            counted = int((~np.isnan(values[0])).sum())
-            lines.append(f"| {name} | {counted} | {' | '.join(f'{np.nanmean(v):.2f}' for v in values)} |")
-        lines.append("")
+            counted = str((~np.isnan(values[0])).sum())
+            rows.append([name, counted, *(f"{np.nanmean(of):.2f}" for of in values)])
+        heads = ("set", "queries", *(f"`{name}`" for name in objectives))
+        parts += [f"On {engine}:", table(heads, rows)]
         for objective in objectives:
-            found = difference(results, (engine, "YetiLoss()"), (engine, objective), 0)
-            for name, mean, error in zip(results, found.means, found.errors, strict=True):
+            of = difference(results, (engine, "YetiLoss()"), (engine, objective), 0)
+            for name, mean, error in zip(results, of.means, of.errors, strict=True):
                 if mean < 0:
-                    behind.append(f"| {engine}'s `{objective}` | {name} | {mean:+.2f} ± {error:.2f} |")
-    lines += ["## Where `YetiLoss()` is behind", "", "<!-- behind -->"]
-    lines += ["| minus | set | NDCG@10, points ± standard error |", "|---|---|---|", *behind]
-    lines += ["", "<!-- end of behind -->", ""]
-    return "\n".join(lines)
+                    behind.append([f"{engine}'s `{objective}`", name, f"{mean:+.2f} ± {error:.2f}"])
+    heads = ("minus", "set", "NDCG@10, points ± standard error")
+    parts += ["## Where `YetiLoss()` is behind", "<!-- behind -->", table(heads, behind)]
+    return "\n\n".join([*parts, "<!-- end of behind -->"])
 
 
 NOISE = """\
 ## How far one training moves
 
 Mean NDCG@10 of LightGBM's `lambdarank` in points: standard deviation and range over eight orders of the rows within
-queries, and over eight seeds with a bagging of 0.8.
-
-| set | trained on | tested on | rows: deviation | range | seeds: deviation | range |
-|---|---|---|---|---|---|---|"""
+queries, and over eight seeds with a bagging of 0.8."""
+NOISE_HEADS = ("set", "trained on", "tested on", "rows: deviation", "range", "seeds: deviation", "range")
 
 
-def report_noise(name: str, data: Judged) -> str:
+def noise_of(name: str, data: Collection) -> list[str]:
     """A row of a table: how far the mean NDCG@10 of one training moves, as standard deviation and range."""
-    first = np.random.default_rng(0).random(data.sizes.size) < 0.5
-    train, test = data.part(first), data.part(~first)
-    cells = []
+    first = np.random.default_rng(0).random(data.queries.n_queries) < 0.5
+    train, test = data.take(first), data.take(~first)
+    cells = [name, str(train.queries.n_queries), str(test.queries.n_queries)]
     for orders, params in ((8, {}), (1, {"bagging_fraction": 0.8, "bagging_freq": 1})):
         means = []
         for x in range(8):
-            rows = train.shuffled(np.random.default_rng(x % orders))
-            scores = staged_lightgbm({"objective": "lambdarank"} | params, rows, x, [test])[0][
-                100 // STEP - 1
-            ]
-            means.append(100 * np.nanmean(MEASURES[0].per_query(scores, test.queries)))
-        cells.append(f"{np.std(means, ddof=1):.2f} | {np.ptp(means):.2f}")
-    return f"| {name} | {train.sizes.size} | {test.sizes.size} | {' | '.join(cells)} |"
+            (stages,) = staged_lightgbm(LAMBDARANK | params, train.shuffled(x % orders), x, [test])
+            means.append(100 * np.nanmean(MEASURES[0].per_query(stages[100 // STEP - 1], test.queries)))
+        cells += [f"{np.std(means, ddof=1):.2f}", f"{np.ptp(means):.2f}"]
+    return cells
 
 
-def main() -> None:
+def main(
+    folder: Annotated[Path, typer.Argument(help="the folder of the sets, which one_label_sets.py describes")],
+    sets: Annotated[list[Name] | None, typer.Option(help="may be repeated (default: all)")] = None,
+    seeds: Annotated[int, whole("number of seeds")] = 3,
+    out: Annotated[Path, typer.Option(help="the report")] = REPORT,
+    kept: Annotated[Path, typer.Option(help="values of finished seeds")] = KEPT,
+    workers: Workers = PROCESSORS,
+) -> None:
     """Train what is not there yet, and write the report after each seed."""
-    made = argparse.ArgumentParser("python -m benchmarks.gain.one_label", description=__doc__)
-    made.formatter_class = argparse.RawDescriptionHelpFormatter
-    made.add_argument("folder", type=Path, help="the folder of the sets, which one_label_sets.py describes")
-    made.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), help="default: all")
-    made.add_argument("--seeds", type=int, default=3)
-    made.add_argument(
-        "--out", type=Path, default=REPORT, help=f"the report (default: {REPORT.name} in results)"
-    )
-    made.add_argument("--kept", type=Path, default=KEPT, help=f"values of finished seeds (default: {KEPT})")
-    add_workers(made)
-    options, start = made.parse_args(), time.perf_counter()
-    code = digest(SOURCES)
+    names, code, start = [str(name) for name in sets or SETS], digest(SOURCES), time.perf_counter()
     values: dict[tuple[str, str, int], dict[Key, Floats]] = {}  # by digest, set and seed
-    options.kept.parent.mkdir(parents=True, exist_ok=True)
-    if options.kept.exists():
-        values = pickle.loads(options.kept.read_bytes())
-    in_parallel = joblib.Parallel(n_jobs=options.workers, return_as="generator")
-    small = [name for name in options.sets if name not in ("clueweb09", "mslr", "ratings")]
-    noise = list(
-        in_parallel(joblib.delayed(report_noise)(name, SETS[name](options.folder)) for name in small)
-    )
-    for seed in range(options.seeds):
-        missing = [name for name in options.sets if (code, name, seed) not in values]
-        data = (SETS[name](options.folder).at_most(MOST_QUERIES) for name in missing)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    if kept.exists():
+        values = pickle.loads(kept.read_bytes())
+    in_parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
+    small = [name for name in names if name not in ("clueweb09", "mslr", "ratings")]
+    noise = list(in_parallel(joblib.delayed(noise_of)(name, SETS[name](folder)) for name in small))
+    for seed in range(seeds):
+        missing = [name for name in names if (code, name, seed) not in values]
+        data = (at_most(SETS[name](folder), MOST_QUERIES) for name in missing)
         trained = in_parallel(joblib.delayed(one_seed)(of_set, seed) for of_set in data)
         for name, found in zip(missing, trained, strict=True):
             values[code, name, seed] = found
-            options.kept.write_bytes(pickle.dumps(values))
+            kept.write_bytes(pickle.dumps(values))
             note(f"{name}, seed {seed}: done after {time.perf_counter() - start:.0f} s")
-        results = {name: [values[code, name, s] for s in range(seed + 1)] for name in options.sets}
+        results = {name: [values[code, name, s] for s in range(seed + 1)] for name in names}
         command = f"python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}"
         text = report(results, provenance(command, *SOURCES))
-        options.out.write_text("\n".join([text, NOISE, *noise]) + "\n", encoding="utf-8")
-        note(f"{options.out}: {seed + 1} seeds")
+        out.write_text("\n\n".join([text, NOISE, table(NOISE_HEADS, noise)]) + "\n", encoding="utf-8")
+        note(f"{out}: {seed + 1} seeds")
 
 
 if __name__ == "__main__":

@@ -24,85 +24,48 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
 
 from benchmarks.gain.two_label_sets import Labelled
 from benchmarks.gain.two_label_sets import posts as labelled_posts
 from benchmarks.gain.two_label_sets import talks as labelled_talks
 from lambdaboost import Queries
-from lambdaboost.datasets import read_letor
+from lambdaboost.datasets import Collection, read_letor
 
 MOST_RATINGS = 40  # of a user, the latest ones
 EARLIER = 3.0  # ratings that a mean of earlier ones is drawn towards the mean of all by
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Features, a grade a row and the sizes of the queries."""
-
-    features: NDArray[Any]
-    grades: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-
-    @property
-    def queries(self) -> Queries:
-        """The queries."""
-        return Queries(self.grades, sizes=self.sizes)
-
-    def part(self, queries: NDArray[np.bool_]) -> Judged:
-        """Those of the queries that a mask keeps."""
-        rows = np.repeat(queries, self.sizes)
-        return Judged(self.features[rows], self.grades[rows], self.sizes[queries])
-
-    def shuffled(self, rng: np.random.Generator) -> Judged:
-        """The documents of each query in a random order."""
-        query = np.repeat(np.arange(self.sizes.size), self.sizes)
-        order = np.lexsort((rng.random(query.size), query))
-        return Judged(self.features[order], self.grades[order], self.sizes)
-
-    def at_most(self, queries: int) -> Judged:
-        """So many queries at random, always the same ones, of those with two different grades."""
-        starts = np.cumsum(self.sizes) - self.sizes
-        differ = np.maximum.reduceat(self.grades, starts) > np.minimum.reduceat(self.grades, starts)
-        rank = np.random.default_rng(0).permutation(self.sizes.size)
-        among = np.flatnonzero(differ)
-        kept = np.zeros(self.sizes.size, dtype=bool)
-        kept[among[np.argsort(rank[among])[:queries]]] = True
-        return self.part(kept)
+def at_most(data: Collection, queries: int) -> Collection:
+    """So many queries at random, always the same ones, of those with two different grades."""
+    grades, starts = data.queries.relevance, data.queries.offsets[:-1]
+    differ = np.maximum.reduceat(grades, starts) > np.minimum.reduceat(grades, starts)
+    order = np.argsort(np.random.default_rng(0).permutation(differ.size))
+    return data.take(np.sort(order[differ[order]][:queries]))
 
 
-def _letor(*files: Path) -> Judged:
-    parts = [read_letor(file) for file in files]
-    return Judged(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.queries.relevance for part in parts]).astype(float),
-        np.concatenate([part.queries.sizes for part in parts]),
-    )
-
-
-def clueweb09(folder: Path) -> Judged:
+def clueweb09(folder: Path) -> Collection:
     """All five parts."""
-    return _letor(*(folder / "clueweb09" / f"S{part}.txt.xz" for part in range(1, 6)))
+    return Collection.concat([read_letor(folder / "clueweb09" / f"S{part}.txt.xz") for part in range(1, 6)])
 
 
-def mq2008(folder: Path) -> Judged:
+def mq2008(folder: Path) -> Collection:
     """All five parts."""
-    return _letor(*(folder / "mq2008" / f"S{part}.txt.xz" for part in range(1, 6)))
+    return Collection.concat([read_letor(folder / "mq2008" / f"S{part}.txt.xz") for part in range(1, 6)])
 
 
-def mslr(folder: Path) -> Judged:
+def mslr(folder: Path) -> Collection:
     """All parts; features of clicks stay."""
     names = ("train", "vali", "test", "test_extra")
-    return _letor(*(folder / "mslr_web30k_sample" / f"{name}.txt.xz" for name in names))
+    return Collection.concat([read_letor(folder / "mslr_web30k_sample" / f"{name}.txt.xz") for name in names])
 
 
-def netflix(folder: Path) -> Judged:
+def netflix(folder: Path) -> Collection:
     """Two columns of words as numbers."""
     frame = pd.read_csv(folder / "algolia_netflix" / "dataset.csv.xz")
     frame = frame.sort_values("normalized_query", kind="stable")
@@ -111,42 +74,35 @@ def netflix(folder: Path) -> Judged:
     query = pd.factorize(frame["normalized_query"])[0]
     grades = np.minimum(np.ceil(np.log2(1 + frame["score"].to_numpy(float))), 4)
     features = frame.drop(columns=["normalized_query", "id", "score"])
-    return Judged(features.to_numpy(np.float32), grades, np.bincount(query))
+    return Collection(features.to_numpy(np.float32), Queries(grades, sizes=np.bincount(query)))
 
 
-def lightgbm(folder: Path) -> Judged:
+def lightgbm(folder: Path) -> Collection:
     """Training and test part; sparse features as a dense array."""
     parts = []
     for name in ("train", "test"):
         sizes = np.loadtxt(folder / "lightgbm_rank" / f"rank.{name}.query.xz", dtype=np.int64)
-        with lzma.open(folder / "lightgbm_rank" / f"rank.{name}.xz", "rt") as file:
-            rows = [line.split() for line in file]
-        features = np.zeros((len(rows), 301), np.float32)
-        for row, (_, *tokens) in enumerate(rows):
-            for token in tokens:
-                column, value = token.split(":")
-                features[row, int(column)] = float(value)
-        parts.append(Judged(features, np.array([float(tokens[0]) for tokens in rows]), sizes))
-    return Judged(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("features", "grades", "sizes"))
-    )
+        with lzma.open(folder / "lightgbm_rank" / f"rank.{name}.xz") as file:
+            features, grades = load_svmlight_file(file, n_features=301, dtype=np.float32, zero_based=True)
+        parts.append(Collection(features.toarray(), Queries(grades, sizes=sizes)))
+    return Collection.concat(parts)
 
 
-def _first_label(data: Labelled) -> Judged:
-    return Judged(data.features, data.first, data.sizes)
-
-
-def posts(folder: Path) -> Judged:
+def posts(folder: Path) -> Collection:
     """Days of Hacker News."""
-    return _first_label(labelled_posts(folder))
+    return _by_first_label(labelled_posts(folder))
 
 
-def talks(folder: Path) -> Judged:
+def talks(folder: Path) -> Collection:
     """Events of TED."""
-    return _first_label(labelled_talks(folder))
+    return _by_first_label(labelled_talks(folder))
 
 
-def ratings(folder: Path) -> Judged:
+def _by_first_label(data: Labelled) -> Collection:
+    return Collection(data.features, Queries(data.first, sizes=data.sizes))
+
+
+def ratings(folder: Path) -> Collection:
     """The latest ratings of each user, by what was known of the film before."""
     names = ["user", "film", "stars", "time"]
     frame = pd.read_csv(folder / "ratings" / "u.data", sep=r"\s+", names=names)
@@ -171,9 +127,9 @@ def ratings(folder: Path) -> Judged:
     rows = np.flatnonzero(latest)[np.argsort(frame["user"][latest], kind="stable")]
     sizes = np.unique(frame["user"].to_numpy()[rows], return_counts=True)[1]
     table = pd.DataFrame(features).to_numpy(np.float32)
-    return Judged(table[rows], frame["stars"].to_numpy(float)[rows] - 1, sizes)
+    return Collection(table[rows], Queries(frame["stars"].to_numpy(float)[rows] - 1, sizes=sizes))
 
 
-SETS: dict[str, Callable[[Path], Judged]] = {
+SETS: dict[str, Callable[[Path], Collection]] = {
     read.__name__: read for read in (clueweb09, mq2008, mslr, netflix, lightgbm, posts, talks, ratings)
 }

@@ -39,22 +39,24 @@ talks and mq2008; the other systems had not.)
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import lightgbm as lgb
 import numpy as np
+import typer
 import xgboost as xgb
 from numpy.typing import NDArray
 
 from benchmarks.gain.two_label_sets import SETS, Labelled
 from benchmarks.provenance import digest, provenance
-from experiments.common.script import at_least, note, run
+from experiments.common.report import table
+from experiments.common.script import note, run, whole
 from lambdaboost import CNDCG, NDCG, LambdaRank, Scorecard, YetiLoss, attach, graded, merge
 from lambdaboost.leaks import leaks
 
@@ -311,35 +313,35 @@ def difference(sets: Sequence[Sampled], system: str, base: str, at: int) -> str:
     return f"{of[0]:+.2f}: {low:+.2f} to {high:+.2f}"
 
 
-def rows_of(cells: dict[str, list[str]]) -> list[str]:
-    """Rows of markdown by their first cell, the head first."""
-    rows = [f"| {name} | {' | '.join(of)} |" for name, of in cells.items()]
-    return [rows[0], "|---" * (rows[0].count("|") - 1) + "|", *rows[1:], ""]
-
-
-def page(runs: Runs, made_by: str, samples: int = SAMPLES) -> str:
-    """The result page of a program: merged systems against the others, and the tables of each part."""
+def page(runs: Runs, made_by: str, samples: int) -> list[str]:
+    """The paragraphs of the result page: merged systems against the others, and the tables of each part."""
     found = {
         (name, known): Sampled([run for (n, k, _), run in runs.items() if (n, k) == (name, known)], samples)
         for name, known, seed in runs
         if seed == 0
     }
-    lines = ["# Two labels: a training per weight, or two trainings and a weighted sum", ""]
-    lines += [made_by, ""]
+    parts = ["# Two labels: a training per weight, or two trainings and a weighted sum", made_by]
     for title, known, names in PARTS:
         sets = {name: found[name, known] for name in names if (name, known) in found}
         if not sets:
             continue
-        lines += [f"## {title}", ""]
+        parts.append(f"## {title}")
+
+        # All sets together, against the stock pair.
         if len(sets) > 1:
-            cells = {f"differences from the {BASE}": ["trees / Scorecard's", *FIGURES, "front above"]}
+            rows = []
             for system in SYSTEMS:
                 times = np.mean([of.trees[system] / of.trees["Scorecard"] for of in sets.values()])
-                above = sum(of.figures[system][0, 1] > of.figures[BASE][0, 1] for of in sets.values())
-                four = [difference(list(sets.values()), system, BASE, at) for at in range(len(FIGURES))]
-                cells[system] = [f"{times:.1f}", *four, f"{above} of {len(sets)}"]
-            cells[BASE][1:] = ["0"] * len(FIGURES) + [""]
-            lines += rows_of(cells)
+                cells = [system, f"{times:.1f}", *["0"] * len(FIGURES), ""]
+                if system != BASE:
+                    above = sum(of.figures[system][0, 1] > of.figures[BASE][0, 1] for of in sets.values())
+                    four = (difference(list(sets.values()), system, BASE, at) for at in range(len(FIGURES)))
+                    cells[2:] = [*four, f"{above} of {len(sets)}"]
+                rows.append(cells)
+            heads = (f"differences from the {BASE}", "trees / Scorecard's", *FIGURES, "front above")
+            parts.append(table(heads, rows))
+
+        # The fronts of sums, on the sets that decided and on the others.
         if title == PARTS[0][0]:
             groups = {
                 f"on {', '.join(DECIDE)}, which decided": [of for name, of in sets.items() if name in DECIDE],
@@ -348,29 +350,28 @@ def page(runs: Runs, made_by: str, samples: int = SAMPLES) -> str:
             }
             for group, members in groups.items():
                 if members:
-                    cells = {f"front, {group}": [f"minus {other}" for other in OTHERS]}
-                    for system in SUMS:
-                        cells[system] = [difference(members, system, other, 1) for other in OTHERS]
-                    lines += rows_of(cells)
+                    heads = (f"front, {group}", *(f"minus {other}" for other in OTHERS))
+                    rows = [[system, *(difference(members, system, o, 1) for o in OTHERS)] for system in SUMS]
+                    parts.append(table(heads, rows))
+
+        # Each set.
         for name, of in sets.items():
-            seeds = "1 seed" if of.seeds == 1 else f"{of.seeds} seeds"
-            lines += [f"### {name}: {title.lower()}", "", f"{of.n} queries, {seeds}.", ""]
-            cells = {"system": ["trees", *FIGURES]}
+            parts += [f"### {name}: {title.lower()}", f"{of.n} queries, seeds: {of.seeds}."]
+            rows = []
             for system in SYSTEMS:
-                cells[system] = [f"{of.trees[system]:.0f}"]
-                for at in range(len(FIGURES)):
-                    text = f"{of.figures[system][0, at]:.2f}"
-                    if system != BASE:
-                        text += f" ({difference([of], system, BASE, at)})"
-                    cells[system].append(text)
-            lines += rows_of(cells)
-    return "\n".join(lines)
+                cells = [f"{figure:.2f}" for figure in of.figures[system][0]]
+                if system != BASE:
+                    cells = [
+                        f"{cell} ({difference([of], system, BASE, at)})" for at, cell in enumerate(cells)
+                    ]
+                rows.append([system, f"{of.trees[system]:.0f}", *cells])
+            parts.append(table(("system", "trees", *FIGURES), rows))
+    return parts
 
 
-def serving() -> list[str]:
+def serving() -> str:
     """A table of the processor time of merged models over that of their two members, measured by turns."""
-    data = SETS["log"](Path()).part(np.arange(600) < 200)
-    cells = {f"two models of {TREES} trees of 31 leaves, one thread": ["30 rows", "3,000 rows"]}
+    data, rows = SETS["log"](Path()).part(np.arange(600) < 200), []
     for engine in ("LightGBM", "XGBoost"):
         members: list[Any] = []
         for label in (data.first, data.second):
@@ -380,7 +381,7 @@ def serving() -> list[str]:
             else:
                 params = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "nthread": 1}
                 members.append(xgb.train(params, xgb.DMatrix(data.features, label), TREES))
-        merged, ratios = merge(members, [0.5, 0.5]), []
+        merged, cells = merge(members, [0.5, 0.5]), [f"{engine}: time of the merged model / of both"]
         for n in (30, 3000):
             times = np.zeros((7, 3))
             for turn, at in np.ndindex(times.shape):
@@ -391,44 +392,38 @@ def serving() -> list[str]:
                     else:
                         model.inplace_predict(data.features[:n])
                 times[turn, at] = time.process_time() - began
-            ratios.append(f"{np.median(times[:, 0] / times[:, 1:].sum(axis=1)):.2f}")
-        cells[f"{engine}: time of the merged model / of both"] = ratios
-    return ["## Serving", "", *rows_of(cells)]
+            cells.append(f"{np.median(times[:, 0] / times[:, 1:].sum(axis=1)):.2f}")
+        rows.append(cells)
+    heads = (f"two models of {TREES} trees of 31 leaves, one thread", "30 rows", "3,000 rows")
+    return table(heads, rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> Runs:
-    """Train every system on every set that is not in the values beside `--out` yet, and write the page.
+def main(
+    data: Annotated[Path, typer.Argument(help="the folder of the sets, which two_label_sets.py describes")],
+    seeds: Annotated[int, whole("0 writes the page of what was trained", least=0)] = 2,
+    out: Annotated[Path, typer.Option(help="the page; values in a .pkl beside it")] = Path("two_labels.md"),
+) -> Runs:
+    """Train every system on every set that is not in the values beside the page yet, and write the page.
 
     Values of other sources are kept too, and count as missing.
     """
-    made = argparse.ArgumentParser("python -m benchmarks.gain.two_labels")
-    made.add_argument("data", type=Path, metavar="DATA", help="the folder of the sets (two_label_sets.py)")
-    made.add_argument("--seeds", type=at_least(0), default=2, help="0 writes the page of what was trained")
-    made.add_argument(
-        "--out", type=Path, default=Path("two_labels.md"), metavar="FILE", help="values in a .pkl beside it"
-    )
-    options = made.parse_args(arguments)
-    kept = options.out.with_suffix(".pkl")
-    by_digest: dict[str, Runs] = {}
+    kept, by_digest = out.with_suffix(".pkl"), dict[str, Runs]()
     if kept.exists():
         by_digest = pickle.loads(kept.read_bytes())
     runs = by_digest.setdefault(digest(SOURCES), {})
-    for seed in range(options.seeds):
-        for _, known, names in PARTS:
-            for name in names:
-                if (name, known, seed) in runs:
-                    continue
-                data = SETS[name](options.data)
-                if found := leaks(data.features, data.queries):
-                    raise ValueError(f"{name}: features {found} hold a label")
-                began = time.process_time()
-                runs[name, known, seed] = one_seed(data, known, seed)
-                kept.write_bytes(pickle.dumps(by_digest))
-                took = time.process_time() - began
-                note(f"{name}, grades {known:.0%}, seed {seed}: {took:.0f} s of processor time")
-    made_by = provenance("python -m benchmarks.gain.two_labels DATA", *SOURCES)
-    text = "\n".join([page(runs, made_by, SAMPLES), *serving()])
-    options.out.write_text(text, encoding="utf-8")
+    for seed, (_, known, names) in product(range(seeds), PARTS):
+        for name in names:
+            if (name, known, seed) in runs:
+                continue
+            labelled, began = SETS[name](data), time.process_time()
+            if found := leaks(labelled.features, labelled.queries):
+                raise ValueError(f"{name}: features {found} hold a label")
+            runs[name, known, seed] = one_seed(labelled, known, seed)
+            kept.write_bytes(pickle.dumps(by_digest))
+            took = time.process_time() - began
+            note(f"{name}, grades {known:.0%}, seed {seed}: {took:.0f} s of processor time")
+    parts = page(runs, provenance("python -m benchmarks.gain.two_labels DATA", *SOURCES), SAMPLES)
+    out.write_text("\n\n".join([*parts, "## Serving", serving()]) + "\n", encoding="utf-8")
     return runs
 
 

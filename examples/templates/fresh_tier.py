@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_sigma
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective
+from lambdaboost.objectives.objective import Objective
 
 
 class FreshTier(Objective):
@@ -38,11 +38,6 @@ class FreshTier(Objective):
 
     def __post_init__(self) -> None:
         check_sigma(self.sigma)
-
-    @property
-    def needs(self) -> Needs:
-        """The label sources that it reads; every pair weighs 1 whatever the ranks, so ties count alike."""
-        return Needs((self.source, "relevance"), ties_by_row=False)
 
     @property
     def rule(self) -> PairRule:

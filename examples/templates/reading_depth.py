@@ -5,19 +5,18 @@ The example is the rank-biased precision of Moffat and Zobel (2008), under a nam
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.binary import Binary
+from lambdaboost.evaluation.binary import count_judged
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 
-class ReadingDepth(Binary):
+class ReadingDepth(Measure):
     r"""A reader goes from each rank to the next with the chance p (Moffat and Zobel 2008).
 
     .. math:: (1 - p) \sum_r p^{r-1} [l(r) \ge t]
@@ -40,31 +39,29 @@ class ReadingDepth(Binary):
 
     """
 
-    persistence: float = field(default=0.8, kw_only=True)
+    threshold: float = 1
+    persistence: float = 0.8
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number("persistence", self.persistence, above=0, below=1)
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        grades = mask_not_retrieved(
-            q.relevance, scores, np.nan
-        )  # a document that was not retrieved gains nothing
-        threshold, n = np.float32(self.threshold), self.n_relevant(q)
-        return over_rankings(_queries, grades, scores, q, None, threshold, self.persistence, n)
-
-
-@inlined
-def _one_query(q, offsets, grades, threshold, p):
-    """What a query is worth, its grades from the first rank down: the function to change."""
-    total, reading = 0.0, 1.0
-    for grade in grades[offsets[q] : offsets[q + 1]]:
-        total += reading if grade >= threshold else 0.0
-        reading *= p
-    return (1 - p) * total
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        # A document that was not retrieved gains nothing.
+        grades = mask_not_retrieved(q.relevance, scores, np.nan)
+        n_relevant, _ = count_judged(q, self.threshold)
+        threshold = np.float32(self.threshold)
+        return over_rankings(
+            _reading_depths, grades, scores, q, None, threshold, self.persistence, n_relevant
+        )
 
 
 @kernel
-def _queries(first, last, offsets, k, ranked, threshold, p, n_relevant, out):
+def _reading_depths(first, last, offsets, k, ranked, threshold, p, n_relevant, out):
+    """What each query is worth, its grades from the first rank down: the loop to change."""
     for q in range(first, last):
-        out[q] = _one_query(q, offsets, ranked, threshold, p) if n_relevant[q] else np.nan
+        total, reading = 0.0, 1.0
+        for grade in ranked[offsets[q] : offsets[q + 1]]:
+            total += reading if grade >= threshold else 0.0
+            reading *= p
+        out[q] = (1 - p) * total if n_relevant[q] else np.nan

@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from pathlib import Path
+from enum import StrEnum
+from typing import Annotated
 
 import torch
+import typer
 
 from experiments.burges2006.nets import train_all
 from experiments.burges2006.report import write_report
 from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
 from experiments.common.cubic import cubic_polynomial
 from experiments.common.data import Data, one_fold
-from experiments.common.script import add_number, out_folder, parser, read_data, run
+from experiments.common.script import (
+    SYNTHETIC,
+    DataOption,
+    Out,
+    Quick,
+    Seed,
+    out_folder,
+    read_data,
+    run,
+    whole,
+)
 from lambdaboost._jit import using
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
 SHARES = (0.4, 0.2, 0.4)
+Part = StrEnum("Part", ["speed", "accuracy"])
 
 
-def main(arguments: Sequence[str] | None = None) -> Path:
-    """Time RankNet pair by pair and factored, train nets by RankNet and LambdaRank, and write report.md."""
-    options = _parser().parse_args(arguments)
-    options.queries = options.queries or (30 if options.quick else 1000)
-    data = read_data(options, cubic)
-    out = out_folder(options)
+def main(
+    data: DataOption = SYNTHETIC,
+    out: Out = None,
+    quick: Quick = False,
+    seed: Seed = 0,
+    only: Annotated[Part | None, typer.Option(help="only time gradients, or only train nets")] = None,
+    queries: Annotated[
+        int | None, whole("queries of synthetic data (default: 1000, 30 with --quick)", least=10)
+    ] = None,
+    epochs: Annotated[int | None, whole("epochs of a net (default: 20, 2 with --quick)")] = None,
+) -> None:
+    """Figures 1 and 2 of Burges, Ragno and Le (2006): RankNet's speed-up, and RankNet against LambdaRank in nets.
+
+    Writes report.md. Synthetic data are the paper's cubic polynomials. Keep the machine idle while it runs.
+    """
+    read = read_data(data, seed, lambda: cubic(queries or (30 if quick else 1000), seed))
+    folder = out_folder("burges2006", data, out, quick)
     torch.set_num_threads(1)  # queries are small, so a second thread costs more than it gains
     speed = accuracy = None
     with using(1):
-        if options.only != "accuracy":
-            speed = measure_speed(QUICK if options.quick else SpeedPlan())
-        if options.only != "speed":
-            accuracy = train_all(data, options.epochs or (2 if options.quick else 20), options.seed)
-    write_report(data, speed, accuracy, out)
-    return out
+        if only != "accuracy":
+            speed = measure_speed(QUICK if quick else SpeedPlan())
+        if only != "speed":
+            accuracy = train_all(read, epochs or (2 if quick else 20), seed)
+    write_report(read, speed, accuracy, folder)
 
 
-def cubic(options: Namespace) -> Data:
+def cubic(queries: int, seed: int) -> Data:
     """The synthetic data of section 6.3.1, split in the paper's proportions."""
-    queries, seed = options.queries, options.seed
     origin = f"experiments.common.cubic.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
-
-
-def _parser() -> ArgumentParser:
-    made = parser(
-        "burges2006",
-        "Figures 1 and 2 of Burges, Ragno and Le (2006): RankNet's speed-up, and RankNet against LambdaRank in nets. "
-        "Keep the machine idle while it runs.",
-        "the paper's cubic polynomials",
-    )
-    made.add_argument("--only", choices=["speed", "accuracy"], help="only time gradients, or only train nets")
-    add_number(made, "queries", "queries of synthetic data (default: 1000, 30 with --quick)", None, least=10)
-    add_number(made, "epochs", "epochs of a net (default: 20, 2 with --quick)", None, least=1)
-    return made
 
 
 if __name__ == "__main__":

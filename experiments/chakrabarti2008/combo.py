@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats, Needs
+from lambdaboost.objectives.objective import Floats
 
 Slacks = Literal["separate", "shared"]
 
@@ -44,11 +44,6 @@ class Combo(Hinge, registered=False):
     def __post_init__(self) -> None:
         if self.slacks not in get_args(Slacks):
             raise ValueError(f"slacks is {self.slacks!r}, expected 'separate' or 'shared'")
-
-    @property
-    def needs(self) -> Needs:
-        """What the hinges need."""
-        return Needs.merged([hinge.needs for hinge in self.hinges])
 
     @property
     def convex(self) -> bool:

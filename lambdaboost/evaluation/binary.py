@@ -3,74 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_number, check_whole
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff, Measure
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import longest, mask_not_retrieved, over_rankings
 
 
-class Binary(Measure, registered=False):
-    """A measure of the ranks of relevant documents, those of a grade of at least `threshold`."""
-
-    threshold: float = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        remedy = "give the lowest grade that counts as relevant, a number > 0"
-        self._set(threshold=check_number("threshold", self.threshold, above=0, remedy=remedy))
-
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of a document in a swap: 1 if it is relevant, else 0; float32 (n_documents,)."""
-        return self.relevant(q)
-
-    def relevant(self, q: Queries) -> NDArray[np.float32]:
-        """1 for a relevant document, else 0: float32 (n_documents,); cached in `q`."""
-        at_least = np.float32(self.threshold)
-        return q.memo(("relevant", self.threshold), lambda: (q.relevance >= at_least).astype(np.float32))
-
-    def n_relevant(self, q: Queries) -> NDArray[np.int64]:
-        """The number of relevant documents of each query, int64 (n_queries,); cached in `q`."""
-        return q.memo(("n relevant", self.threshold), lambda: _count(self.relevant(q) > 0, q))
-
-    def n_others(self, q: Queries) -> NDArray[np.int64]:
-        """The number of other documents with a grade of each query, int64 (n_queries,); cached in `q`."""
-        below = np.float32(self.threshold)
-        return q.memo(("n others", self.threshold), lambda: _count(q.relevance < below, q))
-
-    def _over_rankings(
-        self, function: Callable[..., None], scores: NDArray[np.float64], q: Queries, k: int | None = None
-    ) -> NDArray[np.float64]:
-        """One value per query, by ``function(first, last, offsets, k, grades, threshold, n_relevant, n_others, out)``.
-
-        The grades are in rank order, and undefined past rank k. NaN where no document is relevant.
-        """
-        grades = mask_not_retrieved(q.relevance, scores, np.nan)
-        threshold, n, others = np.float32(self.threshold), self.n_relevant(q), self.n_others(q)
-        values = over_rankings(function, grades, scores, q, k, threshold, n, others)
-        return np.where(n > 0, values, np.nan)
+def relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
+    """1 for a relevant document, else 0: float32 (n_documents,)."""
+    return (q.relevance >= np.float32(threshold)).astype(np.float32)
 
 
-def _count(counted: NDArray[np.bool_], q: Queries) -> NDArray[np.int64]:
-    return np.add.reduceat(counted, q.offsets[:-1], dtype=np.int64)
+def count_judged(q: Queries, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of relevant documents of each query, and of others with a grade, int64 (n_queries,); cached in `q`."""
+
+    def count() -> tuple[NDArray[np.int64], ...]:
+        masks = (q.relevance >= np.float32(threshold), q.relevance < np.float32(threshold))
+        return tuple(np.add.reduceat(mask, q.offsets[:-1], dtype=np.int64) for mask in masks)
+
+    return q.memo(("judged", threshold), count)
 
 
-class AtRank(Binary, AtCutoff, registered=False):
-    """Hits in the first k ranks."""
+def over_judged(
+    function: Callable[..., None], measure: Any, scores: NDArray[np.float64], q: Queries, k: int | None = None
+) -> NDArray[np.float64]:
+    """One value per query, by ``function(first, last, offsets, k, grades, threshold, n_relevant, n_others, out)``.
 
-    k: int = field()  # needed, unlike that of `AtCutoff`
+    The grades are in rank order, and undefined past rank k. NaN where no document is relevant.
+    """
+    n_relevant, n_others = count_judged(q, measure.threshold)
+    grades = mask_not_retrieved(q.relevance, scores, np.nan)
+    values = over_rankings(
+        function, grades, scores, q, k, np.float32(measure.threshold), n_relevant, n_others
+    )
+    return np.where(n_relevant > 0, values, np.nan)
 
-    def __post_init__(self) -> None:
-        check_whole("k", self.k, remedy="give the last rank that counts, a whole number ≥ 1")
-        super().__post_init__()
 
-
-class AUC(Binary):
+class AUC(Measure):
     r"""Area under the ROC curve: the share of pairs of a relevant and another document in the right order.
 
     .. math:: \mathrm{AUC} = \frac{1}{R N} \sum_{i : l_i \ge t} \sum_{j : l_j < t} [r_i < r_j]
@@ -92,8 +66,12 @@ class AUC(Binary):
 
     """
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        pairs = self.n_relevant(q) * self.n_others(q)
+    threshold: float = 1
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """One less the share of pairs in the wrong order."""
+        n_relevant, n_others = count_judged(q, self.threshold)
+        pairs = n_relevant * n_others
         return over_rankings(_aucs, q.relevance, scores, q, None, np.float32(self.threshold), pairs)
 
 
@@ -107,7 +85,7 @@ def _aucs(first, last, offsets, k, ranked, threshold, pairs, out):
         out[q] = 1.0 - wrong / pairs[q] if pairs[q] else np.nan
 
 
-class BPref(Binary):
+class BPref(Measure):
     r"""Binary preference: how rarely documents judged not relevant rank above relevant ones.
 
     .. math:: \mathrm{bpref} = \frac{1}{R} \sum_{i=1}^{R} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
@@ -130,8 +108,11 @@ class BPref(Binary):
 
     """
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(_bprefs, scores, q)
+    threshold: float = 1
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """By the others above each relevant document."""
+        return over_judged(_bprefs, self, scores, q)
 
 
 @kernel
@@ -147,7 +128,7 @@ def _bprefs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, ou
         out[q] = (hits - lost / at_most) / max(n_relevant[q], 1)
 
 
-class MAP(Binary, AtCutoff):
+class MAP(Measure):
     r"""Mean average precision: the precision at the rank of each relevant document, averaged over these.
 
     .. math:: \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i : r_i \le k} \frac{i}{r_i}
@@ -176,36 +157,34 @@ class MAP(Binary, AtCutoff):
 
     """
 
+    k: int | None = None
+    threshold: float = 1
+
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of a document in a swap: 1 / min(R, k) if it is relevant, else 0; float32 (n_documents,)."""
-        n = np.clip(self.n_relevant(q), 1, self.k).astype(np.float64)
-        return (self.relevant(q) / np.repeat(n, q.sizes)).astype(np.float32)
+        n = np.clip(count_judged(q, self.threshold)[0], 1, self.k).astype(np.float64)
+        return (relevant(q, self.threshold) / np.repeat(n, q.sizes)).astype(np.float32)
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(_average_precisions, scores, q, self.k)
-
-
-@inlined
-def _sum_of_precisions(q, offsets, ranked, k, threshold, ranks):
-    in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
-    for r in range(min(in_order.size, k)):
-        ranks[n] = r + 1  # overwritten unless r is a hit; a branch would be mispredicted
-        n += in_order[r] >= threshold
-    total = 0.0
-    for i in range(n):
-        total += (i + 1) / ranks[i]
-    return total
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The precisions at the ranks of relevant documents, averaged."""
+        return over_judged(_average_precisions, self, scores, q, self.k)
 
 
 @kernel
 def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
     ranks = np.empty(longest(first, last, offsets), dtype=np.int64)
     for q in range(first, last):
-        counted = max(min(n_relevant[q], k), 1)
-        out[q] = _sum_of_precisions(q, offsets, ranked, k, threshold, ranks) / counted
+        in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
+        for r in range(min(in_order.size, k)):
+            ranks[n] = r + 1  # overwritten unless r is a hit; a branch would be mispredicted
+            n += in_order[r] >= threshold
+        total = 0.0
+        for i in range(n):
+            total += (i + 1) / ranks[i]
+        out[q] = total / max(min(n_relevant[q], k), 1)
 
 
-class MRR(Binary, AtCutoff):
+class MRR(Measure):
     r"""Mean reciprocal rank: one over the rank of the first relevant document, 0 past k.
 
     .. math:: \mathrm{RR@}k = 1 / r \;\text{if}\; r \le k \;\text{else}\; 0
@@ -229,8 +208,16 @@ class MRR(Binary, AtCutoff):
 
     """
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(_reciprocal_ranks, scores, q, self.k)
+    k: int | None = None
+    threshold: float = 1
+
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """The gain of a document in a swap: 1 if it is relevant, else 0; float32 (n_documents,)."""
+        return relevant(q, self.threshold)
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """One over the rank of the first relevant document."""
+        return over_judged(_reciprocal_ranks, self, scores, q, self.k)
 
 
 @kernel
@@ -243,7 +230,7 @@ def _reciprocal_ranks(first, last, offsets, k, ranked, threshold, n_relevant, n_
                 break
 
 
-class Precision(AtRank):
+class Precision(Measure):
     r"""Precision at k: the share of the first k ranks that hold a relevant document.
 
     .. math:: \mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} [l(r) \ge t]
@@ -268,15 +255,19 @@ class Precision(AtRank):
 
     """
 
+    k: int
+    threshold: float = 1
+
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of a document in a swap: 1/k if it is relevant, else 0; float32 (n_documents,)."""
-        return self.relevant(q) / np.float32(self.k)
+        return relevant(q, self.threshold) / np.float32(self.k)
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(count_hits, scores, q, self.k) / self.k
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """Hits over k."""
+        return over_judged(_hits, self, scores, q, self.k) / self.k
 
 
-class Recall(AtRank):
+class Recall(Measure):
     r"""Recall at k: the share of the relevant documents in the first k ranks.
 
     .. math:: \mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} [l(r) \ge t]
@@ -300,13 +291,16 @@ class Recall(AtRank):
 
     """
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return self._over_rankings(count_hits, scores, q, self.k) / self.n_relevant(q)
+    k: int
+    threshold: float = 1
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """Hits over the number of relevant documents."""
+        return over_judged(_hits, self, scores, q, self.k) / count_judged(q, self.threshold)[0]
 
 
 @kernel
-def count_hits(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
-    """The number of relevant documents in the first k ranks."""
+def _hits(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
     for q in range(first, last):
         hits = 0
         for r in range(min(offsets[q + 1] - offsets[q], k)):

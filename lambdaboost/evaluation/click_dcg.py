@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_choice, check_number, refuse_labels
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff, check_source
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import dcg
 from lambdaboost.evaluation.rankings import mask_not_retrieved
 
@@ -19,7 +19,7 @@ Estimator = Literal["ips", "snips"]
 Floats = NDArray[np.float64]
 
 
-class ClickDCG(AtCutoff):
+class ClickDCG(Measure):
     r"""DCG with attraction as gain, estimated from clicks on the lists that were shown (counterfactual evaluation).
 
     A click c on a row shown at a position with propensity p counts as w = 1/p clicks. With r the rank of a document in
@@ -68,6 +68,7 @@ class ClickDCG(AtCutoff):
 
     """
 
+    k: int | None = None
     propensities: Propensities | None = None
     clip: float | None = None
     estimator: Estimator = "ips"
@@ -80,7 +81,6 @@ class ClickDCG(AtCutoff):
                 f"propensities is {self.propensities!r}: give Propensities((1.0, 0.5, …)), one value for each position"
             )
         check_choice("estimator", self.estimator, Estimator)
-        self._set(source=check_source(self.source))
         if self.clip is not None:
             remedy = "give the highest weight of a click, a number ≥ 1, or None"
             self._set(clip=check_number("clip", self.clip, 1, remedy=remedy))
@@ -90,7 +90,8 @@ class ClickDCG(AtCutoff):
         """Whether propensities are given."""
         return self.propensities is not None
 
-    def _per_query(self, scores: Floats, q: Queries) -> Floats:
+    def values(self, scores: Floats, q: Queries) -> Floats:
+        """The DCG with estimated gains."""
         # The gains of documents do not depend on the cutoff.
         gains, counted = q.memo((replace(self, k=None), "click gains"), lambda: self._gains(q))
         values = dcg(scores, mask_not_retrieved(gains, scores, 0.0), q, self.k)

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import OfSource
 from lambdaboost.evaluation.ndcg import DiscountedGain
 
 
-class CNDCG(OfSource, DiscountedGain):
+class CNDCG(DiscountedGain):
     r"""Click NDCG: NDCG of click labels c in [0, 1], scaled to the range of the grades.
 
     .. math:: \mathrm{CNDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{4 c(r)} - 1}{\log_2(1 + r)}

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, inlined_strict_fp, kernel, kernel_strict_fp, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation.measure import Measure, OfSource
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.pairs import levels, share_of_pairs
 from lambdaboost.evaluation.rankings import sort_by_score
 
 
-class KendallTau(OfSource):
+class KendallTau(Measure):
     r"""Kendall's τ between the ranking and the pairwise preferences of clicks.
 
     .. math:: \tau = \frac{P - Q}{P + Q}
@@ -44,7 +44,8 @@ class KendallTau(OfSource):
 
     source: str = "clicks"
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """Twice the share of pairs in the right order, less 1."""
         return 2.0 * share_of_pairs(scores, q, self.source) - 1.0
 
 
@@ -72,11 +73,12 @@ class PairAccuracy(Measure):
         one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
         return np.repeat(one_over, q.sizes).astype(np.float32)
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The share of pairs in the right order."""
         return share_of_pairs(scores, q, RELEVANCE)
 
 
-class Pearson(OfSource):
+class Pearson(Measure):
     r"""Pearson's r: the linear correlation of scores and labels within each query.
 
     .. math:: r = \frac{\sum_i (s_i - \bar s)(l_i - \bar l)}
@@ -114,7 +116,10 @@ class Pearson(OfSource):
     allows_negative: ClassVar[bool] = True
     reads_scores: ClassVar[bool] = True
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    source: str = RELEVANCE
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """By the values of scores and labels."""
         out = np.empty(q.n_queries)
         labels = q.source(self.source, allow_negative=True)
         over_queries(_pearsons, q.offsets, q.scores(scores), labels, out)
@@ -156,7 +161,7 @@ def _pearsons(first, last, offsets, x, y, out):
         out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])
 
 
-class Spearman(OfSource):
+class Spearman(Measure):
     r"""Spearman's ρ: Pearson's correlation of the ranks of scores and labels within each query.
 
     .. math:: \rho = \frac{\sum_i (a_i - \bar a)(b_i - \bar b)}
@@ -183,7 +188,10 @@ class Spearman(OfSource):
 
     allows_negative: ClassVar[bool] = True
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    source: str = RELEVANCE
+
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """By the ranks of scores and labels."""
         labels = q.source(self.source, allow_negative=True)
         of_labels = q.memo(("ranks", self.source), lambda: centered_ranks(labels.astype(np.float64), q))
         out = np.empty(q.n_queries)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 
-class ERR(AtCutoff):
+class ERR(Measure):
     r"""Expected reciprocal rank at which a user who reads down the list is satisfied.
 
     .. math:: \mathrm{ERR@}k = \sum_{r=1}^{k} \frac{1}{r} R(r) \prod_{i<r} (1 - R(i)),
@@ -41,6 +41,7 @@ class ERR(AtCutoff):
 
     """
 
+    k: int | None = None
     max_grade: float = 4
 
     def __post_init__(self) -> None:
@@ -55,7 +56,8 @@ class ERR(AtCutoff):
         grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The sum over the ranks up to k."""
         satisfaction = q.memo((ERR, self.max_grade), lambda: self.swap_gains(q))
         best = np.maximum.reduceat(satisfaction, q.offsets[:-1])
         values = over_rankings(_errs, mask_not_retrieved(satisfaction, scores, 0.0), scores, q, self.k)

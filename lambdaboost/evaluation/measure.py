@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_number, check_whole
+from lambdaboost._checks import check_number, check_whole, error_context
 from lambdaboost._value import Value, text_of
 from lambdaboost._warn import warn
 from lambdaboost.callback import call_measure
@@ -30,6 +30,9 @@ class Measure(Value, ABC, registered=False):
     Documents rank by descending score; ties stay in input order. A document whose label is missing (NaN) keeps its
     rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
     documents, and as the lower one in pairs, but has gain 0 at its own rank.
+
+    A measure of your own is a subclass that defines `values`. Of its fields, `k` is a cutoff, `threshold` the lowest
+    grade that is relevant and `source` the label source, which are checked here.
 
     Attributes
     ----------
@@ -58,6 +61,19 @@ class Measure(Value, ABC, registered=False):
         else:
             remedy = "give a number, or float('nan') to leave such queries out"
             self._set(empty=float(check_number("empty", self.empty, remedy=remedy)))
+        # Fields that mean the same in every measure that has them.
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if spec.name == "k" and not (value is None and spec.default is None):
+                remedy = "give the last rank that counts, a whole number ≥ 1"
+                if spec.default is None:
+                    remedy += ", or None for all documents"
+                check_whole("k", value, remedy=remedy)
+            elif spec.name == "threshold":
+                remedy = "give the lowest grade that counts as relevant, a number > 0"
+                self._set(threshold=check_number("threshold", value, above=0, remedy=remedy))
+            elif spec.name == "source" and not isinstance(value, str):
+                raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
 
     def _set(self, **checked: Any) -> None:
         """Store checked fields, in ``__post_init__`` only."""
@@ -124,8 +140,11 @@ class Measure(Value, ABC, registered=False):
         return False
 
     @abstractmethod
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        """The value for each query; NaN where undefined."""
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The value for each query, float64 (n_queries,), from checked scores; NaN where undefined.
+
+        A measure of your own defines this. Everything else calls `per_query`.
+        """
 
     def per_query(self, scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
         """The value for each query; `empty` where undefined.
@@ -149,7 +168,7 @@ class Measure(Value, ABC, registered=False):
             q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
-        values = self._per_query(s, q)
+        values = self.values(s, q)
         return np.where(np.isnan(values), self.empty, values)
 
     def undefined_on(self, q: Queries) -> NDArray[np.bool_]:
@@ -202,35 +221,6 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     return float((weight * values).sum() / total)
 
 
-class AtCutoff(Measure, registered=False):
-    """A measure of the first k ranks."""
-
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k is not None:
-            remedy = "give a whole number ≥ 1, or None for all documents"
-            self._set(k=check_whole("k", self.k, remedy=remedy))
-
-
-class OfSource(Measure, registered=False):
-    """A measure of the labels of one source."""
-
-    source: str = RELEVANCE
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(source=check_source(self.source))
-
-
-def check_source(value: Any) -> str:
-    """The name of a label source that is read."""
-    if not isinstance(value, str):
-        raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
-    return value
-
-
 def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
     if hasattr(given, "predict"):
@@ -242,3 +232,24 @@ def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     if s.shape != (q.n_documents,) or not all_finite(s):
         q.scores(np.where(np.isneginf(s), 0.0, s))  # raises, unless −inf alone is not finite
     return s
+
+
+def check_measure(measure: Measure, q: Queries, name: str) -> None:
+    """Raise if a measure cannot be computed on `q`, which `name` was made of, or no query of it has an order."""
+    with error_context(f"measure {measure!r}, in {name}"):
+        measure.per_query(np.zeros(q.n_documents), q)
+    counts = q.query_weight > 0
+    if not any((is_ordered(q, source) & counts).any() for source in measure.sources):
+        of = "" if counts.all() else " of positive weight"
+        raise ValueError(
+            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
+            "nothing to learn or to choose by; give more queries, or other labels"
+        )
+
+
+def is_ordered(q: Queries, source: str) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels, bool (n_queries,)."""
+    labels = q.labels[source]
+    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
+    different: NDArray[np.bool_] = high > low
+    return different

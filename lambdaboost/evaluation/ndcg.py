@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import RowError, refuse_labels
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
 
-class DiscountedGain(AtCutoff, registered=False):
+class DiscountedGain(Measure, registered=False):
     """Base class of NDCG and CNDCG: gains of a label source, discounted by rank, over their ideal."""
+
+    k: int | None = None
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of each document; 0 if its label is missing."""
@@ -64,7 +66,8 @@ class DiscountedGain(AtCutoff, registered=False):
         names = (spec.name for spec in fields(self) if spec.name not in ("k", "empty"))
         return type(self), *(getattr(self, name) for name in names)
 
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The DCG over the ideal one."""
         gains = mask_not_retrieved(self.gains(q), scores, 0.0)
         actual, ideal = dcg(scores, gains, q, self.k), self.ideal(q)
         return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
@@ -145,18 +148,13 @@ def dcg(
     if k is not None:
         last_rank = min(k, last_rank)
     discounts = 1.0 / np.log2(1.0 + np.arange(1, 1 + last_rank))
-    return over_rankings(_dcg_of_queries, gains, scores, q, k, discounts)
-
-
-@inlined
-def _dcg_of_query(q, offsets, ranked, discounts):
-    in_order, total = ranked[offsets[q] : offsets[q + 1]], 0.0
-    for r in range(min(in_order.size, discounts.size)):
-        total += in_order[r] * discounts[r]
-    return total
+    return over_rankings(_dcgs, gains, scores, q, k, discounts)
 
 
 @kernel
-def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):
+def _dcgs(first, last, offsets, k, ranked, discounts, out):
     for q in range(first, last):
-        out[q] = _dcg_of_query(q, offsets, ranked, discounts)
+        in_order, total = ranked[offsets[q] : offsets[q + 1]], 0.0
+        for r in range(min(in_order.size, discounts.size)):
+            total += in_order[r] * discounts[r]
+        out[q] = total

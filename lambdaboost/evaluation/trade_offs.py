@@ -24,7 +24,7 @@ from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.charts import draw_curves, has_matplotlib, pareto_front, render_svg
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
-from lambdaboost.evaluation.measure import Measure, check_scores, mean_of
+from lambdaboost.evaluation.measure import Measure, check_measure, check_scores, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEVEL,
@@ -144,10 +144,12 @@ class TradeOff:
         first, second = (measure.name for measure in self.measures)
         on = f"on {counted(self.queries, 'query', 'queries')}"
         if gains:
+            alone = ", the second model alone" if chosen["weight"] == 1 else ""
             sentence = (
-                f"Weight {chosen['weight']:.2f}: {on} {first} is proven to lose less than {tolerance:g} (it changes by "
-                f"{chosen['first difference']:+.4f}) and {second} to gain ({chosen['second difference']:+.4f}, "
-                f"{chosen['second low']:+.4f} to {chosen['second high']:+.4f}). {ONLY_UNSEEN}"
+                f"Weight {chosen['weight']:.2f}{alone}: {on} {first} is proven to lose less than {tolerance:g} "
+                f"(it changes by {chosen['first difference']:+.4f}) and {second} to gain "
+                f"({chosen['second difference']:+.4f}, {chosen['second low']:+.4f} to {chosen['second high']:+.4f}). "
+                f"{ONLY_UNSEEN}"
             )
         elif proven:
             sentence = (
@@ -262,7 +264,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     ------
     TypeError, ValueError
         If scores do not match the queries or are not finite, a model has the same score everywhere, every query has
-        weight 0, there are not two measures, or a measure lacks its label source or is undefined on every query.
+        weight 0, there are not two measures, or a measure lacks its label source, is undefined on every query or has
+        no query with two different labels.
 
     Examples
     --------
@@ -301,6 +304,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     if len(given) != 2:
         raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
     chosen = parse_all([given[0]])[0], parse_all([given[1]])[0]
+    for measure in chosen:
+        check_measure(measure, q, "q")
     arrays, spreads = [], []
     for name, scores in (("first", first), ("second", second)):
         with error_context(name):

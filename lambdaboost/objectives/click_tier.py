@@ -9,7 +9,7 @@ from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 Zeros = Literal["label", "missing"]
@@ -74,11 +74,6 @@ class ClickTier(Objective):
             raise ValueError(
                 f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}"
             )
-
-    @property
-    def needs(self) -> Needs:
-        """The labels of this tier and of those above."""
-        return Needs((self.source, *self.within), allows_negative=self.metric.allows_negative)
 
     @property
     def rule(self) -> PairRule:

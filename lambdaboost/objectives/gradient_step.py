@@ -49,11 +49,6 @@ class GradientStep(Objective):
         check_choice("normalize", self.normalize, Normalize)
 
     @property
-    def parts(self) -> tuple[Objective, ...]:
-        """The objective."""
-        return (self.objective,)
-
-    @property
     def needs(self) -> Needs:
         """What the objective needs; μ is 1."""
         return replace(self.objective.needs, sign_changes=False, counts_documents=True)

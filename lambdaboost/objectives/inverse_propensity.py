@@ -67,11 +67,6 @@ class InversePropensity(Objective):
             )
 
     @property
-    def parts(self) -> tuple[Objective, ...]:
-        """The objective."""
-        return (self.objective,)
-
-    @property
     def needs(self) -> Needs:
         """What the objective reads, and positions; labels above 0 are clicks."""
         return replace(super().needs, positions=True, allows_negative=False)

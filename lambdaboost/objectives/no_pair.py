@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-
-
-class NoPair(NamedTuple):
-    """An objective that has no pair, why, and what to do about it."""
-
-    objective: Any
-    reason: str
-    remedy: str
 
 
 def labels_differ(source: str, q: Queries) -> bool:
@@ -26,8 +18,8 @@ def labels_differ(source: str, q: Queries) -> bool:
     return bool(((high > low) & (q.query_weight > 0)).any())
 
 
-def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
-    """The reason and the remedy, of a rule that has no pair in these queries."""
+def explain_no_pair(rule: PairRule, q: Queries) -> str:
+    """Why a rule has no pair in these queries, and what to do about it."""
 
     def would_have(**changes: Any) -> bool:
         """Whether it would have one with these changes, whatever the gains of the labels."""
@@ -36,20 +28,24 @@ def explain_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
     # The first of three settings without which there would be a pair.
     source, labels = repr(rule.source), q.source(rule.source, allow_negative=True)
     if np.isnan(labels).all():
-        return f"{source} is missing (NaN) in every row", "give its labels, or leave this objective out"
+        return f"{source} is missing (NaN) in every row; give its labels, or leave this objective out"
     if rule.skip_zero and would_have(skip_zero=False):
-        reason = f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ"
-        return reason, "give zeros='label', for which 0 is a label like any other"
+        return (
+            f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ; "
+            "give zeros='label', for which 0 is a label like any other"
+        )
     if rule.within and would_have(within=(), skip_zero=False):
         tied = " and ".join(map(repr, rule.within))
-        reason = f"documents with equal labels in {tied} have no different labels in {source}"
-        return reason, f"give labels in {tied} that are not made from {source}, or leave this objective out"
+        return (
+            f"documents with equal labels in {tied} have no different labels in {source}; "
+            f"give labels in {tied} that are not made from {source}, or leave this objective out"
+        )
 
     # What is left: equal labels, or labels whose gains are equal.
     differently = ""
     if rule.metric is not None:
         differently = f" that {rule.metric!r} values differently"
-    reason = (
-        f"no query with a weight above 0 has two documents with different labels in {source}{differently}"
+    return (
+        f"no query with a weight above 0 has two documents with different labels in {source}{differently}; "
+        "look at the labels and the queries; where NaN means 0, such as no click, give 0"
     )
-    return reason, "look at the labels and the queries; where NaN means 0, such as no click, give 0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
 from lambdaboost.objectives.kernels.noise import weigh_by_noise
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
-from lambdaboost.objectives.no_pair import NoPair, explain_no_pair, labels_differ
+from lambdaboost.objectives.no_pair import explain_no_pair, labels_differ
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
@@ -60,22 +60,33 @@ class Objective(Value, registered=False):
     ``xgb.train(…, obj=objective)``.
 
     An objective of your own is a subclass that defines one of two things: a `rule` of its pairs, or `lambdas`. What it
-    needs is by default what its field `metric` reads; otherwise define `needs` too.
+    needs is by default that of its rule, or what its field `metric` reads; otherwise define `needs` too.
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
 
     @property
     def parts(self) -> tuple[Objective, ...]:
-        """The objectives that it is computed from; none by default."""
-        return ()
+        """The objectives that it is computed from: those that its fields hold."""
+        held = [getattr(self, spec.name) for spec in fields(self)]
+        found = [one for value in held for one in (value if isinstance(value, tuple) else (value,))]
+        return tuple(one for one in found if isinstance(one, Objective))
 
     @property
     def needs(self) -> Needs:
-        """What it reads, and what an engine has to know of it."""
+        """What it reads, and what an engine has to know of it: that of its parts, its rule or its measure."""
         if self.parts:
             return Needs.merged([part.needs for part in self.parts])
-        metric = getattr(self, "metric", None)
+        rule, metric = self.rule, getattr(self, "metric", None)
+        if rule is not None:
+            return Needs(
+                (rule.source, *rule.within),
+                positions=rule.factors is not None,
+                # Without a measure ranks do not count, and noisy scores do not tie.
+                ties_by_row=rule.metric is not None and rule.noise is None,
+                sign_changes=rule.local,
+                allows_negative=rule.metric is None or rule.metric.allows_negative,
+            )
         if isinstance(metric, Measure):
             return Needs(metric.sources, allows_negative=metric.allows_negative)
         return Needs()
@@ -152,13 +163,13 @@ class Objective(Value, registered=False):
         """
         return self._prepare(q)(Round(scores, float(scores.max() - scores.min()), iteration))
 
-    def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
-        """Itself, or those of its parts that have no two documents to order in any of these queries."""
+    def without_pair(self, q: Queries) -> dict[Objective, str]:
+        """Itself, or those of its parts that have no two documents to order in any of these queries, and why."""
         if self.parts:
-            return tuple(dict.fromkeys(found for part in self.parts for found in part.without_pair(q)))
+            return {part: why for one in self.parts for part, why in one.without_pair(q).items()}
         if self.has_pair(q):
-            return ()
-        return (NoPair(self, *explain_no_pair(rule_of(self) or PairRule(self.sources[0]), q)),)
+            return {}
+        return {self: explain_no_pair(rule_of(self) or PairRule(self.sources[0]), q)}
 
     def has_pair(self, q: Queries) -> bool:
         """Whether it has two documents to order in one of these queries."""

@@ -6,7 +6,7 @@ from lambdaboost._checks import check_sigma
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective
+from lambdaboost.objectives.objective import Objective
 
 
 class RankNet(Objective):
@@ -33,11 +33,6 @@ class RankNet(Objective):
 
     def __post_init__(self) -> None:
         check_sigma(self.sigma)
-
-    @property
-    def needs(self) -> Needs:
-        """Grades of any sign, of which only the order counts; ties count alike."""
-        return Needs(ties_by_row=False, allows_negative=True)
 
     @property
     def measure(self) -> PairAccuracy:

@@ -48,11 +48,6 @@ class Scorecard(Objective):
         for index, weight in enumerate(self.weights):
             check_weight(f"weights[{index}]", weight)
 
-    @property
-    def parts(self) -> tuple[Objective, ...]:
-        """The objectives."""
-        return self.objectives
-
     def _prepare(self, q: Queries) -> Lambdas:
         parts, weights = [part.prepare(q) for part in self.parts], self.weights
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lambdaboost._checks import check_number
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
 
@@ -41,11 +39,6 @@ class SigmoidLocal(Objective):
     def __post_init__(self) -> None:
         check_swap("metric", self.metric)
         check_number("center", self.center, -50, 50)
-
-    @property
-    def needs(self) -> Needs:
-        """What the measure reads; μ changes sign."""
-        return replace(super().needs, sign_changes=True)
 
     @property
     def rule(self) -> PairRule:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.swaps.registry import check_swap
 
 
@@ -77,11 +75,6 @@ class YetiLoss(Objective):
         check_number("beta", self.beta, 0)
         check_whole("draws", self.draws, 1)
         check_whole("seed", self.seed, 0)
-
-    @property
-    def needs(self) -> Needs:
-        """What the measure reads; noisy scores do not tie."""
-        return replace(super().needs, ties_by_row=self.beta == 0)
 
     @property
     def rule(self) -> PairRule:

@@ -25,7 +25,7 @@ from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.measure import mean_of
+from lambdaboost.evaluation.measure import check_measure, is_ordered, mean_of
 from lambdaboost.evaluation.naming import parse_all
 
 Floats = NDArray[np.float64]
@@ -135,7 +135,7 @@ def cross_validate(
     data = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     columns = columns_of_folds(data, columns)
     for measure in chosen:
-        check_measure(measure, "X", data)
+        check_measure(measure, data.queries, "X")
     # A fold of whole queries for each query; documents in random order.
     fold = fold_of_query(data, folds, seed)
     shuffled = data.shuffled(seed)
@@ -451,7 +451,7 @@ def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.b
     """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
     hashes = hash_queries(train)
     for valid in others:
-        ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
+        ordered = np.any([is_ordered(valid.queries, source) for source in valid.queries.labels], axis=0)
         both = np.isin(hash_queries(valid), hashes) & ordered
         ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
         if ids is not None and known is not None:
@@ -460,26 +460,3 @@ def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.b
                 both |= same
         is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
         yield both if is_shared else None
-
-
-def check_measure(measure: Measure, name: str, part: Collection) -> None:
-    """Raise if a measure cannot be computed on a part, or no query has an order to learn."""
-    try:
-        measure.per_query(np.zeros(part.queries.n_documents), part.queries)
-    except ValueError as error:
-        raise ValueError(f"measure {measure!r}, in {name}: {error}") from None
-    counts = part.queries.query_weight > 0
-    if not any((is_ordered(part, source) & counts).any() for source in measure.sources):
-        of = "" if counts.all() else " of positive weight"
-        raise ValueError(
-            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
-            "nothing to learn or to choose by; give more queries, or other labels"
-        )
-
-
-def is_ordered(part: Collection, source: str) -> NDArray[np.bool_]:
-    """Whether each query has two documents of different labels."""
-    labels, starts = part.queries.labels[source], part.queries.offsets[:-1]
-    high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
-    different: NDArray[np.bool_] = high > low
-    return different

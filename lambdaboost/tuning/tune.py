@@ -27,6 +27,7 @@ from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.evaluation import CNDCG, NDCG, Measure, trade_off
+from lambdaboost.evaluation.measure import check_measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
@@ -34,7 +35,6 @@ from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps.registry import SWAPS
 from lambdaboost.tuning.cross_validate import (
     TrainedFold,
-    check_measure,
     columns_in,
     columns_of_folds,
     find_shared,
@@ -176,7 +176,7 @@ def tune(
     train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
     for measured in measures:
-        check_measure(measured, "X" if valid is None else "valid", data.take(fold >= 0))
+        check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
 
     # What there is to do, and how long it will take.

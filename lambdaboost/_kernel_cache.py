@@ -33,7 +33,7 @@ from numba import config, types
 
 PACKAGE = Path(__file__).parent
 # All files with kernels.
-SOURCES = ("_jit.py", "_kernel_cache.py", "datasets/kernels/*.py", "evaluation/*.py", "objectives/**/*.py")
+SOURCES = ("_jit.py", "_kernel_cache.py", "evaluation/*.py", "objectives/**/*.py")
 CHECKSUM = 32  # bytes of it, at the head of a file
 
 

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 from unittest import mock
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries, read_letor, write_letor
 from lambdaboost.datasets import letor as letor_module
@@ -72,26 +74,29 @@ def test_few_values_stay_sparse_and_large_ones_are_clipped(letor):
 GOOD = b"1 qid:1 1:1 2:2\n"
 NO_QID = b"1 1:1\n0 1:2\n2 1:3\n"
 FAULTS = {
-    b"1 1:1 qid:2": "'qid:2' is no feature 'index:value'",
+    b"1 qid:1 1:1 qid:2": "'qid:2': invalid literal",
     b"1 qid:x 1:1": "the qid is no whole number of 64 bits",
     b"1 qid:1.5 1:1": "the qid is no whole number of 64 bits",
+    b"1 qid:1 qid:2 1:1": "the qid is no whole number of 64 bits",
+    b"1 qid7:1 1:1": "the qid is no whole number of 64 bits",
     b"1 qid:18446744073709551616 1:1": "the qid is no whole number of 64 bits",
-    b"1 qid:1 1:1.5abc": "the value of feature 1 is no number",
-    b"1 qid:1 1:": "the value of feature 1 is no number",
-    b"1 qid:1 1:1 7": "'7' is no feature 'index:value'",
-    b"1 qid:1 x:1": "'x:1' is no feature 'index:value'",
-    b"1 qid:1 0:1": "feature indices count from 1, and the line has 0",
-    b"1 qid:1 -1:1": "'-1:1' is no feature 'index:value'",
-    b"1 qid:1 2:1 1:1": "feature 1 follows 2: sort the features",
-    b"1 qid:1 1:1 1:1": "feature 1 stands twice",
+    b"1 qid:1 1:1.5abc": "'1:1.5abc': could not convert string to float",
+    b"1 qid:1 1:": "'1:': could not convert string to float",
+    b"1 qid:1 1:1 7": "'7': need more than 1 value to unpack",
+    b"1 qid:1 x:1": "'x:1': invalid literal",
+    b"1 qid:1 0:1": "'0:1': Invalid index 0",
+    b"1 qid:1 -1:1": "'-1:1': Invalid index -1",
+    b"1 qid:1 2:1 1:1": "Feature indices in SVMlight/LibSVM data file should be sorted and unique",
+    b"1 qid:1 1:1 1:1": "Feature indices in SVMlight/LibSVM data file should be sorted and unique",
     b"1 qid:1 1:1_0": "numbers have no underscores",
     b"1 qid:1_0 1:1": "numbers have no underscores",
-    b"1 qid:1 99999999999:1": "feature indices are at most 999999999",
-    b"good qid:1 1:1": "the grade is no number",
-    b"\xff\xfe qid:1 1:1": "the grade is no number",
-    b"nan qid:1 1:1": "the grade is not finite",
-    b"-1 qid:1 1:1": "the grade is below 0",
-    b"inf qid:1 1:1": "the grade is not finite",
+    b"1 qid:1 99999999999:1": "'99999999999:1': value too large",
+    b"good qid:1 1:1": "could not convert string to float: b'good'",
+    b"\xff\xfe qid:1 1:1": "could not convert string to float",
+    b"nan qid:1 1:1": "grades are finite and not below 0",
+    b"-1 qid:1 1:1": "grades are finite and not below 0",
+    b"inf qid:1 1:1": "grades are finite and not below 0",
+    b"1 1:1": "some lines have a qid, others none",
 }
 
 
@@ -103,15 +108,24 @@ def test_each_fault_of_a_line_has_its_sentence(letor, line):
     assert str(caught.value).startswith(f"{path}:4: {line.decode(errors='replace')!r}: {FAULTS[line]}")
 
 
+def test_lines_are_counted_over_blank_ones_and_parts(letor):
+    for before in (b"1 qid:1 1:1\n\n# c\n" * 500, b"\xef\xbb\xbf\n\n" + b"1 qid:1 1:1\n" * 1498):
+        path = letor(before + b"1 qid:1 1:x\n" + b"1 qid:1 2:y\n" * 500)
+        with (
+            mock.patch.object(letor_module, "PART", 70),
+            pytest.raises(ValueError, match=r"t:1501: '1 qid:1 1:x'"),
+        ):
+            read_letor(path)
+
+
 # The text, the sizes of queries beside it, and the words.
 REFUSED = [
     (b"", None, "t.txt has no rows; expected"),
     (b"\n\n", None, "t.txt has no rows; expected"),
     (b"# only a comment\n", None, "t.txt has no rows; expected"),
     (b"1 qid:1\n0 qid:1\n", None, "t.txt has no features"),
-    (b"1 qid:1 1:1 # a\r2 qid:1 1:2 # b\r", None, "t.txt:1: a carriage return stands alone"),
-    (b"1 1:1\n\n1 qid:1 1:1\n", None, "t.txt:3: the line has a qid, unlike those before it; expected"),
-    (b"1 qid:1 1:1\n# c\n1 1:1\n", None, "t.txt:3: the line has no qid, unlike those before it; expected"),
+    (b"1 qid:1 1:1 # a\r2 qid:1 1:2 # b\r", None, "t.txt:1: .* a carriage return stands alone"),
+    (b"1 1:1\n\n1 qid:1 1:1\n", None, "t.txt:3: .* some lines have a qid, others none"),
     (b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n", None, "t.txt:4: query 7 reappears here: sort the lines"),
     (gzip.compress(TEXT, mtime=0)[:-9], None, "t.txt is damaged"),
     (lzma.compress(TEXT)[:-9], None, "t.txt is damaged"),
@@ -147,8 +161,41 @@ def test_ids_of_every_integer_type_are_read_back(tmp_path, kind):
     assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == ids.tolist()
     both = np.array([-5, 2**64 - 1, 7, -(2**63)], dtype=object)
     write_letor(tmp_path / "t.txt", Collection(np.eye(4), Queries([1, 0, 2, 1], ids=both)))
-    with mock.patch.object(letor_module, "BLOCK", 2):  # of which each has a type of its own
+    with mock.patch.object(letor_module, "PART", 2):  # of which each has a type of its own
         assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == both.tolist()
+
+
+SPACE = st.sampled_from([" ", "  ", "\t", " \x0b", "\x0c"])
+VALUES = st.floats(width=32).map(repr) | st.sampled_from(
+    ["+3", ".5", "-0", "1.5e-320", "1e999", "3.4028236e38"]
+)
+ROWS = st.tuples(
+    st.sampled_from(["0", "2.5", "+1", "1e0"]),
+    st.dictionaries(st.sampled_from([1, 2, 3, 70000]), VALUES).map(lambda row: sorted(row.items())),
+    SPACE,
+    st.sampled_from(["", "# docid = a b", "#", "# x # y", "\n", "\n# a comment"]),
+)
+
+
+@given(st.lists(ROWS, min_size=1), st.sampled_from(["\n", "\r\n"]), st.sampled_from([1, 3, 1000]))
+def test_a_file_is_read_as_scikit_learn_reads_it(tmp_path_factory, rows, end, part):
+    path = tmp_path_factory.mktemp("letor") / "t.txt"
+    text = end.join(
+        gap.join(
+            [grade, "qid:7", *(f"{index}:{value}" for index, value in values), comment.replace("\n", end)]
+        )
+        for grade, values, gap, comment in rows
+    )
+    path.write_bytes(text.encode())
+    X, grades = load_svmlight_file(io.BytesIO(text.encode()), dtype=np.float32, zero_based=False)
+    with mock.patch.object(letor_module, "PART", part):
+        found = read_letor(path, n_features=70000).features
+        assert (
+            sparse.issparse(found)
+            and read_letor(path, n_features=70000).queries.relevance.tolist() == grades.tolist()
+        )
+    largest = np.finfo(np.float32).max
+    np.testing.assert_array_equal(found.toarray()[:, : X.shape[1]], np.clip(X.toarray(), -largest, largest))
 
 
 # Writing

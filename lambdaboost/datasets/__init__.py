@@ -5,7 +5,7 @@ The lowest layer: it imports no other package of lambdaboost.
 
 if __name__ != "lambdaboost.datasets":
     raise ImportError(
-        "import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice"
+        "import lambdaboost.datasets, not the folder 'datasets': it would have second classes of every name"
     )
 
 from lambdaboost.datasets.collection import Collection, click_rate

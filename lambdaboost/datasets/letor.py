@@ -7,8 +7,9 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,12 @@ from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
-EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment'"
-LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(\S*))?((?:\s+\S+)*)\s*")  # without its comment
-WHOLE = re.compile(rb"-?\d{1,20}")
+EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment', features numbered from 1 in ascending order"
+LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(-?\d{1,20})(?!\S))?\s*(.*)", re.DOTALL)  # without its comment
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
-DOCID = re.compile(rb"\s*docid\s*=\s*(\S+)")
+DOCID = re.compile(rb"^\s*docid\s*=\s*(\S+).*", re.DOTALL)
 LOWEST_ID, HIGHEST_ID = -(1 << 63), (1 << 64) - 1  # of int64 and uint64
-LARGEST_INDEX = 999_999_999
-BLOCK = 1 << 20  # bytes; text and numbers of a block stay in the processor's cache
+PART = 1 << 13  # lines that are parsed at once, which need several times the memory of their values
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
 
@@ -76,95 +75,99 @@ def read_letor(
     >>> folder.cleanup()
 
     """
-    from lambdaboost.datasets.kernels.letor import NO_QID
+    from scipy import sparse
 
-    path, blocks, line = Path(path), [], 1
-    least = 1
+    path, d = Path(path), 1
     if n_features is not None:
-        least = check_whole("n_features", n_features)
-    with reading(path) as file:
-        while text := file.read(BLOCK) + file.readline():
-            if line == 1:
-                text = text.removeprefix(BOM_UTF8)
-            if not text.endswith(b"\n"):
-                text += b"\n"
-            blocks.append(_parse(path, text, line, absent))
-            line += text.count(b"\n")
-    if not sum(block.grades.size for block in blocks):
-        raise ValueError(f"{path} has no rows; {EXPECTED}")
-    stored = sum(block.stored for block in blocks)
-    if not stored and n_features is None:
-        raise ValueError(f"{path} has no features: a model of it would have nothing to split by; {EXPECTED}")
-    grades, ids = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("grades", "ids"))
-    lines = [(block.line, block.lines) for block in blocks]
+        d = check_whole("n_features", n_features)
+
+    # Of each row its line, query and name; of each part of the file the features and grades.
+    numbers: list[int] = []
+    queries: list[int] = []
     names: list[str] = []
-    if any(block.names for block in blocks):
-        for block in blocks:
-            names += block.names or [""] * block.grades.size
-    has_id = ids != NO_QID
+    parts: list[Any] = []
+    of_parts: list[NDArray[np.float64]] = []
+    with reading(path) as file:
+        lines = enumerate(file, 1)
+        while part := list(islice(lines, PART)):
+            rows: list[bytes] = []
+            try:
+                for number, line in part:
+                    if number == 1:
+                        line = line.removeprefix(BOM_UTF8)
+                    body, _, comment = line.partition(b"#")
+                    if b"\r" in line.rstrip(b"\r\n"):
+                        raise ValueError("a carriage return stands alone: end lines with a line feed")
+                    if not (found := LINE.fullmatch(body)):
+                        continue  # blank
+                    grade, query, values = found.groups()
+                    if b"_" in body:  # Python reads 1_0 as 10
+                        raise ValueError("numbers have no underscores")
+                    if values.startswith(b"qid") or not LOWEST_ID <= int(query or 0) <= HIGHEST_ID:
+                        raise ValueError("the qid is no whole number of 64 bits: number the queries")
+                    numbers.append(number)
+                    if query is not None:
+                        queries.append(int(query))
+                    if len(queries) not in (0, len(numbers)):
+                        raise ValueError("some lines have a qid, others none")
+                    names.append(DOCID.sub(rb"\1", comment).strip().decode(errors="replace"))
+                    rows.append(grade + b" " + values)
+                try:
+                    features, grades = _parse(rows)
+                except (ValueError, OverflowError):
+                    row, what = _find_fault(rows)
+                    number = numbers[row - len(rows)]
+                    raise ValueError(what) from None
+                if (wrong := ~((grades >= 0) & (grades < np.inf))).any():
+                    number = numbers[int(wrong.argmax()) - len(rows)]
+                    raise ValueError(
+                        "grades are finite and not below 0: leave out lines that were not judged"
+                    )
+            except ValueError as error:
+                body = dict(part)[number].partition(b"#")[0]
+                text = quote(body.strip().decode(errors="replace"))
+                raise ValueError(f"{path}:{number}: {text}: {error}; {EXPECTED}") from None
+            parts.append(features)
+            of_parts.append(grades)
+    n = len(numbers)
+    if not n:
+        raise ValueError(f"{path} has no rows; {EXPECTED}")
 
-    # Ids that the kernel does not read: those of more than 64 bits with a sign make all ids unsigned, or objects.
-    starts = np.cumsum([0] + [block.grades.size for block in blocks]).tolist()
-    long_ids = {
-        first + row: query
-        for first, block in zip(starts, blocks, strict=False)
-        for row, query in block.long_ids.items()
-    }
-    if long_ids:
-        has_id[list(long_ids)] = True
-        whole = [long_ids.get(row, query) for row, query in enumerate(ids.tolist())]
-        kind: Any = np.int64
-        if max(whole) >= 1 << 63:
-            kind = np.uint64 if min(whole) >= 0 else object
-        ids = np.array(whole, dtype=kind)
-
-    # Features.
-    parts = [block.features for block in blocks]
-    d = max(least, *(part.shape[1] for part in parts))
-    if n_features is not None and n_features < d:
-        raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    blocks.clear()  # lets the parts go, one by one
-    if stored < DENSE_SHARE * grades.size * d and not np.isnan(absent):
-        from scipy.sparse import csr_matrix
-
-        # Part by part, each of which is then let go: two copies of all values would be in memory otherwise.
-        kept = sum(np.count_nonzero(part) if isinstance(part, np.ndarray) else part.nnz for part in parts)
-        values, columns = np.empty(kept, np.float32), np.empty(kept, np.int32)
-        ends, row, first = np.zeros(grades.size + 1, np.int64), 0, 0
-        while parts:
-            part = csr_matrix(parts.pop(0))
-            last, last_row = first + part.nnz, row + part.shape[0]
-            values[first:last], columns[first:last] = part.data, part.indices
-            ends[row + 1 : last_row + 1] = first + part.indptr[1:]
-            first, row = last, last_row
-        features: Any = csr_matrix((values, columns, ends), (grades.size, d))
+    # Features: dense, or sparse if few are stored.
+    stored, highest = sum(part.nnz for part in parts), max(part.shape[1] for part in parts)
+    if n_features is None:
+        d = highest
+        if not stored:
+            raise ValueError(
+                f"{path} has no features: a model of it would have nothing to split by; {EXPECTED}"
+            )
+    if d < highest:
+        raise ValueError(f"n_features is {d}, but {path} has a feature {highest}: give at least {highest}")
+    if stored < DENSE_SHARE * n * d and not np.isnan(absent):
+        for part in parts:
+            part.resize(part.shape[0], d)
+        features = sparse.vstack(parts, format="csr")
+        features.eliminate_zeros()
     else:
-        features, row = np.full((grades.size, d), absent, np.float32), 0
-        while parts:
-            part = parts.pop(0)
-            if not isinstance(part, np.ndarray):
-                part = part.toarray()
-            features[row : row + part.shape[0], : part.shape[1]] = part
-            row += part.shape[0]
-
-    def line_of(row: int) -> int:
-        """The line of a row, for errors."""
-        block = int(np.searchsorted(starts, row, side="right")) - 1
-        first_line, of_rows = lines[block]
-        return first_line + int(of_rows[row - starts[block]])
+        features, row = np.full((n, d), absent, np.float32), 0
+        while parts:  # each of which is let go, since two copies of all values would be in memory otherwise
+            values = parts.pop(0).tocoo()
+            features[row + values.row, values.col] = values.data
+            row += values.shape[0]
 
     # Queries.
-    if (unlike := has_id != has_id[0]).any():
-        at = int(unlike.argmax())
-        has = "a qid" if has_id[at] else "no qid"
-        raise ValueError(f"{path}:{line_of(at)}: the line has {has}, unlike those before it; {EXPECTED}")
-    if has_id[0]:
+    of_rows = np.concatenate(of_parts)
+    if queries:
+        kind: Any = np.int64
+        if max(queries) >= 1 << 63:
+            kind = np.uint64 if min(queries) >= 0 else object
+        ids = np.array(queries, dtype=kind)
         if split := split_query(ids):
-            query, _, row = split
+            again, _, row = split
             raise ValueError(
-                f"{path}:{line_of(row)}: query {query} reappears here: sort the lines by qid, keeping their order"
+                f"{path}:{numbers[row]}: query {again} reappears here: sort the lines by qid, keeping their order"
             )
-        q = Queries(grades, ids=ids)
+        q = Queries(of_rows, ids=ids)
     else:
         # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
         plain = without_compression_suffix(path)
@@ -174,7 +177,7 @@ def read_letor(
         with reading(sizes_file) as file:
             sizes = file.read().split()
         try:
-            q = Queries(grades, sizes=[int(size) for size in sizes])
+            q = Queries(of_rows, sizes=[int(size) for size in sizes])
         except ValueError as error:
             raise ValueError(
                 f"{sizes_file}: {error}; expected the number of documents of each query"
@@ -185,136 +188,34 @@ def read_letor(
     return Collection(features, q, documents)
 
 
-class _Block(NamedTuple):
-    """What a part of a text holds; arrays have an entry for each of its rows."""
+def _parse(rows: list[bytes]) -> tuple[Any, NDArray[np.float64]]:
+    """The features, CSR, and the grades of lines without queries and names, by scikit-learn.
 
-    grades: NDArray[np.float64]
-    ids: NDArray[np.int64]  # `NO_QID` where there is none, or one that the kernel does not read
-    long_ids: dict[int, int]  # by row: those
-    names: list[str]  # empty texts where a document has none; no text at all where all have none
-    line: int  # the first line of the text
-    lines: NDArray[np.int32]  # of each row, counted from there
-    features: Any  # dense, or CSR where most values are absent
-    stored: int  # values that the text holds
+    Its own reading of queries takes time that grows with the square of their number, and has no unsigned ids.
+    """
+    from scipy import sparse
+    from sklearn.datasets import load_svmlight_file
+
+    features, grades = load_svmlight_file(io.BytesIO(b"\n".join(rows)), dtype=np.float32, zero_based=False)
+    np.clip(features.data, -FLOAT32_MAX, FLOAT32_MAX, out=features.data)
+    return sparse.csr_matrix(features), grades
 
 
-def _parse(path: Path, text: bytes, line: int, absent: float) -> _Block:
-    """What whole lines hold, of which `line` is the first: by the kernel, and line by line what it finds not plain."""
-    from scipy.sparse import csr_matrix
+def _find_fault(rows: list[bytes]) -> tuple[int, str]:
+    """The first row that scikit-learn refuses, and what it says of it or of a word of it."""
 
-    from lambdaboost.datasets.kernels.letor import NO_QID, Rows, parse_lines
-
-    if (alone := re.search(rb"\r(?!\n)", text)) is not None:
-        number = line + text.count(b"\n", 0, alone.start())
-        raise ValueError(
-            f"{path}:{number}: a carriage return stands alone, which ends no line here: end lines with a line feed"
-        )
-
-    # Arrays for any rows of the text; a value takes four bytes (" 1:2").
-    most_values, n_lines = len(text) // 4 + 1, text.count(b"\n")
-    ends, row_ids, comments = np.empty((3, n_lines), np.int64)
-    rows = Rows(
-        values=np.empty(most_values, np.float32),
-        indices=np.empty(most_values, np.int32),
-        ends=ends,
-        grades=np.empty(n_lines),
-        ids=row_ids,
-        comments=comments,
-    )
-
-    # Runs of plain lines, and between them lines that are not.
-    long_ids: dict[int, int] = {}
-    letters, at, row, n = np.frombuffer(text, np.uint8), 0, 0, 0
-    while True:
-        at, row, n = parse_lines(letters, at, row, n, rows)
-        if at == len(text):
-            break
-        end = text.index(b"\n", at)
-        body = text[at:end].partition(b"#")[0]
+    def fault(text: bytes) -> str:
         try:
-            rows.grades[row], query, indices, values = _parse_line(body)
-        except ValueError as error:
-            number, what = line + text.count(b"\n", 0, at), quote(body.strip().decode(errors="replace"))
-            raise ValueError(f"{path}:{number}: {what}: {error}") from None
-        rows.ids[row] = NO_QID
-        if query is not None:
-            long_ids[row] = query
-        stop = n + len(values)
-        rows.indices[n:stop], rows.values[n:stop] = indices, np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)
-        rows.ends[row], rows.comments[row] = stop, at + len(body)
-        at, row, n = end + 1, row + 1, stop
+            _parse([text])
+        except (ValueError, OverflowError) as error:
+            return str(error)
+        return ""
 
-    # Names.
-    comments, names = rows.comments[:row], []
-    if b"#" in text:
-        names = [""] * row
-        for at, comment in enumerate(comments.tolist()):
-            inside = text[comment + 1 : text.index(b"\n", comment)]
-            if found := DOCID.match(inside):
-                inside = found[1]
-            names[at] = inside.strip().decode(errors="replace")
-    lines = np.searchsorted(np.flatnonzero(letters == 10), comments).astype(np.int32)
-
-    # Features.
-    columns, ends = rows.indices[:n] - 1, np.append(0, rows.ends[:row])
-    features = csr_matrix((rows.values[:n], columns, ends), (row, 1 + int(columns.max(initial=0))))
-    if np.isnan(absent):
-        features = np.full(features.shape, absent, np.float32)
-        features[np.repeat(np.arange(row), np.diff(ends)), columns] = rows.values[:n]
-    elif n >= DENSE_SHARE * row * features.shape[1]:
-        features = features.toarray()
-    else:
-        features.eliminate_zeros()
-        features = features.copy()  # lets go the arrays that would hold any text
-    ids = rows.ids[:row].copy()  # a view would keep the ends and comments too
-    return _Block(rows.grades[:row], ids, long_ids, names, line, lines, features, n)
-
-
-def _parse_line(body: bytes) -> tuple[float, int | None, list[int], list[float]]:
-    """Grade, query, indices and values of a line that is not plain; raises ValueError that says what is wrong."""
-    if b"_" in body:
-        raise ValueError("numbers have no underscores")
-    if not (found := LINE.fullmatch(body)):
-        raise ValueError(EXPECTED)
-    try:
-        grade = float(found[1])
-    except ValueError:
-        raise ValueError(f"the grade is no number; {EXPECTED}") from None
-    if grade < 0:
-        raise ValueError("the grade is below 0: grades count from 0; leave out lines that were not judged")
-    if not grade < np.inf:
-        raise ValueError("the grade is not finite: leave out lines without a grade")
-
-    query = None
-    if found[2] is not None:
-        if not WHOLE.fullmatch(found[2]) or not LOWEST_ID <= int(found[2]) <= HIGHEST_ID:
-            raise ValueError("the qid is no whole number of 64 bits: number the queries")
-        query = int(found[2])
-
-    indices, values = [0], []
-    for word in found[3].split():
-        name, colon, value = word.partition(b":")
-        if not colon or not name.isdigit():
-            such_as = quote(word.decode(errors="replace"))
-            raise ValueError(f"{such_as} is no feature 'index:value'; {EXPECTED}")
-        index = int(name)
-        if index == 0:
-            raise ValueError(
-                "feature indices count from 1, and the line has 0: raise all by 1; the engines' own readers count "
-                "from 0"
-            )
-        if index > LARGEST_INDEX:
-            raise ValueError(f"feature indices are at most {LARGEST_INDEX}: number the features anew")
-        if index == indices[-1]:
-            raise ValueError(f"feature {index} stands twice: leave one out")
-        if index < indices[-1]:
-            raise ValueError(f"feature {index} follows {indices[-1]}: sort the features of a line by index")
-        indices.append(index)
-        try:
-            values.append(float(value))
-        except ValueError:
-            raise ValueError(f"the value of feature {index} is no number") from None
-    return grade, query, indices[1:], values
+    row = next(row for row, text in enumerate(rows) if fault(text))
+    for word in rows[row].split()[1:]:
+        if what := fault(b"0 qid:0 " + word):
+            return row, f"{quote(word.decode(errors='replace'))}: {what}"
+    return row, fault(rows[row])
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:

@@ -139,16 +139,21 @@ def digest_round(seed: int, iteration: int) -> np.uint64:
 
 
 @inlined
-def _add_noise(digest, of_round, beta, draw, scores, noisy):
-    """Write the scores of one query with noise, float32 figures in float64."""
-    n, best, gaps = scores.size, scores[0], np.uint32(0)
-    for p in range(n):
+def _best_and_gaps(scores):
+    """The best score of one query and the sum of its gaps."""
+    best, gaps = scores[0], np.uint32(0)
+    for p in range(scores.size):
         best = max(best, scores[p])
-    for p in range(1, n):
+    for p in range(1, scores.size):
         gaps = np.uint32(gaps + _of_gap(p, scores[p - 1], scores[p]))
-    key = _key(digest, of_round, gaps, draw)
+    return best, gaps
+
+
+@inlined
+def _add_noise(key, beta, scores, best, noisy):
+    """Write the scores of one query with noise, float32 figures in float64."""
     low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
-    for p in range(n):
+    for p in range(scores.size):
         noisy[p] = _noisy(scores[p], best, beta, gumbel(p, low, high))
 
 
@@ -157,14 +162,18 @@ def add_noise(first, last, offsets, digests, of_round, beta, draw, scores, noisy
     """Write the scores of queries first:last with the noise of a draw, (n_documents,) float64; `beta` is float32."""
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _add_noise(digests[q], of_round, beta, draw, scores[a:b], noisy[a:b])
+        best, gaps = _best_and_gaps(scores[a:b])
+        _add_noise(_key(digests[q], of_round, gaps, draw), beta, scores[a:b], best, noisy[a:b])
 
 
 @kernel
 def _mean_discounts(
     first, last, offsets, skipped, digests, of_round, beta, draws, scores, discounts, mean, order
 ):
-    """Write mean discounts and the order of the documents of queries first:last that are not skipped."""
+    """Write mean discounts and the order of the documents of queries first:last that are not skipped.
+
+    Documents without a discount come last; otherwise any order will do, such as the last draw's.
+    """
     longest = 0
     for q in range(first, last):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -176,16 +185,20 @@ def _mean_discounts(
             continue
         a, b = offsets[q], offsets[q + 1]
         n, m, by_rank = b - a, mean[a:b], order[a:b]
+        best, gaps = _best_and_gaps(scores[a:b])
         m[:] = 0
         for draw in range(draws):
-            _add_noise(digests[q], of_round, beta, draw, scores[a:b], noisy)
+            _add_noise(_key(digests[q], of_round, gaps, draw), beta, scores[a:b], best, noisy)
             order_documents(noisy[:n], by_rank, scratch)
             for r in range(n):
                 m[by_rank[r]] += discounts[r]
+        for p in range(n):
+            m[p] /= draws
+        if discounts[n - 1] > 0:
+            continue
         # Documents that a draw brought above the cutoff, then all others.
         counted = 0
         for p in range(n):
-            m[p] /= draws
             by_rank[counted] = p
             counted += m[p] > 0
         for p in range(n):

@@ -34,7 +34,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas
+from lambdaboost.objectives.kernels.sigmoid import curvature, exp_minus_float64, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
@@ -104,18 +104,23 @@ def _write_weights(swap, gain, reach, second, weights):
 
 
 @inlined
-def _add_to_level(swap, level, first_point, discount, second, factor, role, lagrange, sums):
+def _add(factor, lagrange, of_cell):
+    """Add ℓ_v times a factor to a figure of the points of a cell."""
+    for v in range(of_cell.size):
+        of_cell[v] += factor * lagrange[v]
+
+
+@inlined
+def _add_to_level(swap, cell, discount, second, factor, lagrange, sums):
     """Add a document to the sums of its level, Σ_j ℓ_v(s_j) D_k(j), times `factor`.
 
-    Its cell's points are those from `first_point` on; `sums` is (n_levels, 2, n_terms, n_points).
+    `sums` is (n_terms, n_cells, N_POINTS).
     """
-    for v in range(N_POINTS):
-        figure = factor * lagrange[v]
-        sums[level, role, 0, first_point + v] += figure
-        if n_sweep_terms(swap) > 0:
-            sums[level, role, 1, first_point + v] += figure * discount
-        if n_sweep_terms(swap) > 1:
-            sums[level, role, 2, first_point + v] += figure * second
+    _add(factor, lagrange, sums[0, cell])
+    if n_sweep_terms(swap) > 0:
+        _add(factor * discount, lagrange, sums[1, cell])
+    if n_sweep_terms(swap) > 1:
+        _add(factor * second, lagrange, sums[2, cell])
 
 
 @inlined
@@ -172,28 +177,28 @@ def _read_moments(swap, force, level, discount, second, factor, e, e_points, mom
 
 
 @inlined
-def _raise_document(swap, level, discount, second, factor, first_point, weights, lagrange, moments):
-    """Make a document an upper one, which was a lower one, in the moments of all levels that pair with its own."""
+def _raise_document(swap, level, discount, second, factor, cell, weights, lagrange, moments):
+    """Make a document an upper one, which was a lower one, in the moments of all levels that pair with its own.
+
+    `moments` is (n_levels, 2, n_terms, n_cells, N_POINTS).
+    """
     for other in range(moments.shape[0]):
         if other == level:
             continue
         role = WORSE if level < other else BETTER
+        as_upper, as_lower = weights[level, other], weights[other, level]
         # What multiplies the D_k of the documents of the other level, and D_0 = 1.
         own_factor = factor if level < other else 1.0
-        of_1 = weights[level, other, 0] - weights[other, level, 0]
+        of_1 = as_upper[0] - as_lower[0]
         if n_sweep_terms(swap) > 0:
-            w = -weights[level, other, 1] - weights[other, level, 1]
-            of_1 -= w * discount
-            for v in range(N_POINTS):
-                moments[other, role, 1, first_point + v] += own_factor * w * lagrange[v]
+            w = as_upper[1] + as_lower[1]
+            of_1 += w * discount
+            _add(-own_factor * w, lagrange, moments[other, role, 1, cell])
         if n_sweep_terms(swap) > 1:
-            w = -weights[level, other, 2] - weights[other, level, 2]
-            of_1 -= w * second
-            for v in range(N_POINTS):
-                moments[other, role, 2, first_point + v] += own_factor * w * lagrange[v]
-        if of_1 != 0:
-            for v in range(N_POINTS):
-                moments[other, role, 0, first_point + v] += own_factor * of_1 * lagrange[v]
+            w = as_upper[2] + as_lower[2]
+            of_1 += w * second
+            _add(-own_factor * w, lagrange, moments[other, role, 2, cell])
+        _add(own_factor * of_1, lagrange, moments[other, role, 0, cell])
 
 
 @kernel
@@ -232,30 +237,41 @@ def sum_by_sweep(
                 second_of_level[level_of[by_rank[rank]]] = second[rank]
         _write_weights(swap, gain_of_level, reach, second_of_level, weights)
 
-        # Cells, from the lowest score on, and E of their points.
+        # Cells, from the lowest score on, and E of their points, which is 1 at the highest score.
         lowest = highest = s[0]
         for i in range(n):
             lowest, highest = min(lowest, s[i]), max(highest, s[i])
-        n_cells = np.int64(force.sigma * (highest - lowest) / WIDTH) + 1
+        extent = force.sigma * (highest - lowest)
+        n_cells = np.int64(extent / WIDTH) + 1
         e_points = np.empty(n_cells * N_POINTS)
         for v in range(e_points.size):
-            e_points[v] = np.exp(WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])))
+            e_points[v] = np.exp(WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
 
         # Every document as a lower one, by level. From here on all is in the order of the sweep.
         sums = np.zeros((n_levels, 2, n_terms, e_points.size))
         moments = np.zeros((n_levels, 2, n_terms, e_points.size))
-        lagrange, units, level = np.empty(N_POINTS), np.empty(n), np.empty(n, np.int32)
+        # N_POINTS, as a number that the compiler does not know: else it writes the loops over the points of a cell step
+        # by step before it looks for vectors.
+        n_points = e_points.size // n_cells
+        shape = n_levels, 2, n_terms, n_cells, n_points
+        sums_by_cell, moments_by_cell = sums.reshape(shape), moments.reshape(shape)
+        level, lagrange = np.empty(n, np.int32), np.empty((n, n_points))
+        units, e = np.empty(n), np.empty(n)  # σ (score − lowest), E of the score
+        for x in range(n):
+            i = by_rank[sweep_order[x]]
+            units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
+        for x in range(n):
+            e[x] = exp_minus_float64(extent - units[x])
         for x in range(n):
             rank = sweep_order[x]
             i = by_rank[rank]
-            units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
             if level[x] >= 0:
                 cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
-                _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange)
-                document = level[x], cell * N_POINTS, discount[rank], second[rank]
-                _add_to_level(swap, *document, 1.0, WORSE, lagrange, sums)
+                _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange[x])
+                document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
+                _add_to_level(swap, *document, 1.0, lagrange[x], of_level[WORSE])
                 if factor.size:
-                    _add_to_level(swap, *document, factor[a + i], BETTER, lagrange, sums)
+                    _add_to_level(swap, *document, factor[a + i], lagrange[x], of_level[BETTER])
         _write_moments(weights, factor.size > 0, sums, moments)
 
         # The sweep: each document reads its moments, and is an upper one from there on.
@@ -265,10 +281,9 @@ def sum_by_sweep(
             if level[x] < 0:
                 out[0, a + i] = out[1, a + i] = 0
                 continue
-            cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
             own_factor = np.float64(factor[a + i]) if factor.size else 1.0
             document = level[x], discount[rank], second[rank], own_factor
-            lam, mu = _read_moments(swap, force, *document, np.exp(units[x]), e_points, moments)
+            lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
             out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-            _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange)
-            _raise_document(swap, *document, cell * N_POINTS, weights, lagrange, moments)
+            cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
+            _raise_document(swap, *document, cell, weights, lagrange[x], moments_by_cell)

@@ -1,1 +1,0 @@
-"""Compiled parsing of text."""

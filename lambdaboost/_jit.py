@@ -51,7 +51,7 @@ def _compiled(function: F, **options: Any) -> F:
 def kernel(function: F) -> F:
     """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
     # What is not given is inherited from the caller: _nrt=False of one that is `inlined`, here, and fastmath below.
-    return _compiled(function, fastmath=set(FASTMATH), _nrt=True)
+    return _compiled(function, fastmath=set(FASTMATH), _nrt=True, no_cfunc_wrapper=True)
 
 
 def kernel_strict_fp(function: F) -> F:
@@ -62,6 +62,11 @@ def kernel_strict_fp(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile like `kernel`, into its callers: a function of numbers and of arrays that are passed in."""
     return _compiled(function, fastmath=set(FASTMATH), **INTO_CALLERS)
+
+
+def called(function: F) -> F:
+    """Compile like `inlined`, but not into its callers: a function that runs once for each query."""
+    return _compiled(function, fastmath=set(FASTMATH), **(INTO_CALLERS | {"forceinline": False}))
 
 
 def inlined_strict_fp(function: F) -> F:

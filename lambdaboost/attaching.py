@@ -1,8 +1,7 @@
-"""`attach`: label sources and positions on a stock data set; the `Queries` of a data set. Imports neither engine."""
+"""`attach`: label sources and positions on a stock data set. Imports neither engine."""
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
-from lambdaboost._warn import warn
 from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import engine_of_data
-from lambdaboost.engines.base import Engine, Fields
+from lambdaboost.engines.base import Fields
 
 ATTRIBUTE = "lambdaboost_attached"
 SUBSET_CACHE = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
@@ -111,7 +109,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
         label = np.nan_to_num(given[RELEVANCE])
         data.set_label(label)
     if RELEVANCE in given and label is not None:
-        label = _as_engines_keep(label)
+        label = as_engines_keep(label)
     attached = getattr(data, ATTRIBUTE, NOTHING).updated(Attached(given, positions, label))
     if RELEVANCE not in attached.sources and label is not None and np.isnan(label).any():
         raise ValueError(
@@ -127,7 +125,7 @@ def _check_rows(name: str, given: int, rows: int | None) -> None:
         raise ValueError(f"{name} has {given} rows, the data set has {rows}: give one value per document")
 
 
-def _as_engines_keep(label: NDArray[Any]) -> NDArray[np.float32]:
+def as_engines_keep(label: NDArray[Any]) -> NDArray[np.float32]:
     """A label as both engines keep it: float32, 0 where missing."""
     return np.nan_to_num(label.ravel().astype(np.float32))
 
@@ -147,121 +145,6 @@ def attached_to(data: Any, fields: Fields) -> Attached:
         known = before, own, before.take(np.asarray(fields.rows)).updated(own)
         setattr(data, SUBSET_CACHE, known)
     return known[2]
-
-
-# The queries of a data set, which live as long as it does.
-
-
-@dataclass(frozen=True, eq=False)
-class KnownData:
-    """A data set of an engine: the queries made of its fields, and what trainings have bound to them."""
-
-    owner: weakref.ref[Any]
-    engine: Engine | None  # None of arrays
-    fields: tuple[Any, ...]  # offsets, labels, weight, and what is attached: what the queries were made of
-    queries: Queries
-    # By the state of a booster (`callback.BoosterState`), an objective and what it is bound by. Both go with the
-    # booster, and with the data set.
-    bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
-    # By the same, a measure and its name in the results.
-    names: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]]
-
-
-_known: dict[int, KnownData] = {}  # by the id of the owner
-
-
-def known_data(data: Any) -> KnownData:
-    """What is known of a LightGBM Dataset or an XGBoost DMatrix; asked in every round, and made again on any change."""
-    known = _known.get(id(data))
-    if known is not None and known.owner() is data:
-        engine = known.engine
-    else:
-        known, engine = None, engine_of_data(data)
-    if engine is None:
-        raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
-    said = engine.fields_of(data)
-    attached: Attached = getattr(data, ATTRIBUTE, NOTHING)
-    if said.parent is not None:
-        attached = attached_to(data, said)
-    fields = (said.offsets, said.labels, said.weight, attached)
-    if known is not None and _unchanged(known.fields, fields):
-        return known
-    return _know(data, engine, fields)
-
-
-def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike | None) -> KnownData:
-    """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
-    if group is None:
-        raise ValueError("group is missing: pass group=[documents of each query] to fit")
-    labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
-    known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
-    if known is not None and known.owner() is labels and _unchanged(known.fields, fields):
-        return known
-    return _know(labels, None, fields)
-
-
-def queries_of(data: Any) -> Queries:
-    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it."""
-    return known_data(data).queries
-
-
-def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownData:
-    """Make the queries of a data set, or of labels, of its fields, and remember them while it lives."""
-    offsets, labels, weight, attached = fields
-    if engine is not None:
-        name = f"{type(owner).__module__.partition('.')[0]}.{type(owner).__name__}"
-        if offsets is None or offsets.size == 0:
-            raise ValueError(engine.NO_GROUPS)
-        if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
-            raise ValueError(f"the {name} has no labels: give label=grades")
-        # A slice of a data set, as `xgboost.cv` makes them, of which the grades were attached.
-        whole = engine.sliced_from() if attached is NOTHING else None
-        if whole is not None:
-            of_whole, a_slice = engine.fields_of(whole), "a slice of a DMatrix, as in xgboost.cv, loses"
-            if RELEVANCE in attached_to(whole, of_whole).sources:
-                raise ValueError(
-                    f"{a_slice} {RELEVANCE!r}, which was given by attach, and has the matrix's own label instead: "
-                    f"{WITHOUT_SLICES}"
-                )
-            has_weight = of_whole.weight is not None and of_whole.weight.size > 0
-            if has_weight and (weight is None or not weight.size):
-                warn(f"{a_slice} the weights of queries, so that all count the same: {WITHOUT_SLICES}")
-        if attached.label is not None and not np.array_equal(attached.label, _as_engines_keep(labels)):
-            raise ValueError(
-                f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
-                "still read: give the new ones by attach(data, relevance=grades) too"
-            )
-    grades = labels[:, 0] if labels is not None and labels.ndim == 2 else labels
-    made = Queries(
-        attached.sources.get(RELEVANCE, grades),
-        np.diff(offsets.astype(np.int64)),
-        weight=weight if weight is not None and np.size(weight) else None,
-        position=attached.positions,
-        **{name: values for name, values in attached.sources.items() if name != RELEVANCE},
-    )
-    # Copies, since the engine may free or overwrite its memory; that of the queries serves too.
-    kept = [part.copy() if isinstance(part, np.ndarray) else part for part in fields[:3]]
-    if RELEVANCE not in attached.sources and labels.dtype == np.float32 and labels.ndim == 1:
-        kept[1] = made.labels[RELEVANCE]
-    key = id(owner)
-    forget = weakref.ref(owner, lambda _: _known.pop(key, None))
-    bound, names = weakref.WeakKeyDictionary[Any, Any](), weakref.WeakKeyDictionary[Any, Any]()
-    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, bound, names)
-    return known
-
-
-def _unchanged(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
-    """Whether all fields are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
-    for old, new in zip(before, now, strict=True):
-        if old is new:
-            continue
-        if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray) or old.dtype != new.dtype:
-            return False
-        if old.dtype.kind in "biuf" and old.itemsize <= 8:
-            old, new = old.view(f"u{old.itemsize}"), new.view(f"u{new.itemsize}")
-        if not np.array_equal(old, new):
-            return False
-    return True
 
 
 def query_folds(
@@ -297,12 +180,14 @@ def query_folds(
             f"queries is a {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a lightgbm.Dataset "
             "or an xgboost.DMatrix"
         )
-    # A Dataset that is not constructed yet has the sizes of its queries as they were given.
-    offsets = None if engine is None else engine.fields_given(queries).offsets
-    if offsets is not None and offsets.size:
-        sizes = np.diff(offsets)
+    if engine is None:
+        sizes = queries.sizes
     else:
-        sizes = (queries if isinstance(queries, Queries) else queries_of(queries)).sizes
+        # A Dataset that is not constructed yet has the sizes of its queries as they were given.
+        offsets = engine.fields_given(queries).offsets
+        if offsets is None or offsets.size == 0:
+            raise ValueError(engine.NO_GROUPS)
+        sizes = np.diff(offsets)
     if sizes.size < n:
         raise ValueError(f"n is {n}, but there are {sizes.size} queries: each fold needs one")
     fold = np.repeat(np.random.default_rng(seed).permutation(sizes.size) % n, sizes)

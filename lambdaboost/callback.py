@@ -1,4 +1,4 @@
-"""`Objective.__call__` and `Measure.__call__`: what a stock engine, or scikit-learn, passes and expects back.
+"""`Objective.__call__`: what a stock engine passes and expects back, in every round.
 
 Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
 
@@ -7,6 +7,8 @@ Neither engine passes its booster, but both call from methods of `Booster`, so i
                            ├─ round: the booster's own count of iterations
                            ├─ Bound.gradient: λ and μ of the round
                            └─ traps, before the first step of this objective on these queries
+
+`scoring` is the same for measures.
 """
 
 from __future__ import annotations
@@ -14,31 +16,27 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Container
-from dataclasses import replace
+from dataclasses import dataclass
 from textwrap import shorten
 from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._jit import in_use, using
-from lambdaboost.attaching import WITHOUT_SLICES, KnownData, known_arrays, known_data
-from lambdaboost.datasets import Columns, Queries
+from lambdaboost._jit import in_use
+from lambdaboost._warn import warn
+from lambdaboost.attaching import ATTRIBUTE, NOTHING, WITHOUT_SLICES, Attached, as_engines_keep, attached_to
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
-from lambdaboost.traps import (
-    Case,
-    refuse_traps,
-    warn_of_cut_queries,
-    warn_of_sorted_rows,
-    warn_of_traps,
-)
+from lambdaboost.engines.base import Engine
+from lambdaboost.traps import Case, refuse_traps, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
 UPDATE_METHODS = {engine.UPDATE_METHOD for engine in ENGINES.values()}
-RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_objective(
@@ -103,53 +101,6 @@ def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
     return objective.on(q)
 
 
-def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
-    """The mean over queries as the caller expects it: see `Measure.__call__`."""
-    if isinstance(queries, Queries):
-        return measure.mean(scores, queries)
-    if hasattr(scores, "predict"):
-        return score_estimator(measure, scores, queries, weight)
-    if group is None and not hasattr(queries, "get_label"):
-        raise TypeError(
-            f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
-            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
-        )
-    booster, state, threads = calling_booster(), None, None
-    if booster is not None:
-        state = booster_state(booster)
-        threads = state.threads
-    with using(threads):
-        if group is not None:  # as LGBMRanker calls it, with (y_true, y_pred)
-            data, known, scores = None, known_arrays(scores, weight, group), queries
-        else:
-            data, known = queries, known_data(queries)
-        name = name_in_results(measure, data, known, state)
-        value = measure.mean(scores, known.queries)
-        if known.engine is None:
-            return name, value, True
-        return known.engine.metric_result(name, value)
-
-
-def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterState | None) -> str:
-    """The name of a measure in an engine's results; its data set is looked at when a training asks first."""
-    if state is not None:
-        for known_measure, name in known.names.get(state, ()):
-            if known_measure is measure or known_measure == measure:
-                return name
-    check_sources(measure, known.queries, remedy=remedy_of(data))
-    if state is None:
-        return str(measure.name)
-    warn_of_sorted_rows(measure, known.queries)
-    booster: Any = state.booster()
-    engine: Any = engine_of(booster)
-    # As the engine has it, and another one if the engine evaluates its own metric of that name.
-    name = engine.metric_result(measure.name, 0.0)[0]
-    if name in engine.own_metrics(booster):
-        name += RENAMED
-    known.names.setdefault(state, []).append((measure, name))
-    return str(name)
-
-
 def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
     """Raise if an objective or a measure reads label sources or positions that the queries do not have.
 
@@ -187,41 +138,119 @@ def remedy_of(data: Any) -> str:
     return remedy
 
 
-def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
-    """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
-    columns = columns_of(estimator)
-    # Only what the measure reads, since X may lack the other columns.
-    read = {name: column for name, column in columns.sources.items() if name in measure.sources}
-    position = None
-    if reads_positions(measure):
-        position = columns.position
-    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
-    check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
-    warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
-    scores = estimator.predict(X)
-    if rows is not None:
-        scores = np.asarray(scores)[rows]
-    return float(measure.mean(scores, q))
+# The queries of a data set, which live as long as it does.
 
 
-def columns_of(estimator: Any) -> Columns:
-    """The columns that a ranker names, also as the last step of a pipeline or within a search."""
-    ranker = ranker_of(estimator)
-    if not hasattr(ranker, "query"):
-        return Columns()
-    named = ("query", "sources", "position", "weight")
-    return Columns(**{name: getattr(ranker, name) for name in named if hasattr(ranker, name)})
+@dataclass(frozen=True, eq=False)
+class KnownData:
+    """A data set of an engine: the queries made of its fields, and what trainings have bound to them."""
+
+    owner: weakref.ref[Any]
+    engine: Engine | None  # None of arrays
+    fields: tuple[Any, ...]  # offsets, labels, weight, and what is attached: what the queries were made of
+    queries: Queries
+    # By the state of a booster (`BoosterState`), an objective and what it is bound by. Both go with the
+    # booster, and with the data set.
+    bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
+    # By the same, a measure and its name in the results.
+    names: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]]
 
 
-def ranker_of(estimator: Any) -> Any:
-    """The last step of a pipeline, and the estimator of a search, which may have been fitted; any other unchanged."""
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
-        return ranker_of(steps[-1][1])
-    inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator", None))
-    if inner is not None:
-        return ranker_of(inner)
-    return estimator
+_known: dict[int, KnownData] = {}  # by the id of the owner
+
+
+def known_data(data: Any) -> KnownData:
+    """What is known of a LightGBM Dataset or an XGBoost DMatrix; asked in every round, and made again on any change."""
+    known = _known.get(id(data))
+    if known is not None and known.owner() is data:
+        engine = known.engine
+    else:
+        known, engine = None, engine_of_data(data)
+    if engine is None:
+        raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
+    said = engine.fields_of(data)
+    attached: Attached = getattr(data, ATTRIBUTE, NOTHING)
+    if said.parent is not None:
+        attached = attached_to(data, said)
+    fields = (said.offsets, said.labels, said.weight, attached)
+    if known is not None and _unchanged(known.fields, fields):
+        return known
+    return _know(data, engine, fields)
+
+
+def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike | None) -> KnownData:
+    """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
+    if group is None:
+        raise ValueError("group is missing: pass group=[documents of each query] to fit")
+    labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
+    known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
+    if known is not None and known.owner() is labels and _unchanged(known.fields, fields):
+        return known
+    return _know(labels, None, fields)
+
+
+def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownData:
+    """Make the queries of a data set, or of labels, of its fields, and remember them while it lives."""
+    offsets, labels, weight, attached = fields
+    # What a data set of an engine may lack, or have lost.
+    if engine is not None:
+        name = f"{type(owner).__module__.partition('.')[0]}.{type(owner).__name__}"
+        if offsets is None or offsets.size == 0:
+            raise ValueError(engine.NO_GROUPS)
+        if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
+            raise ValueError(f"the {name} has no labels: give label=grades")
+        # A slice of a data set, as `xgboost.cv` makes them, of which the grades were attached.
+        whole = engine.sliced_from() if attached is NOTHING else None
+        if whole is not None:
+            of_whole, a_slice = engine.fields_of(whole), "a slice of a DMatrix, as in xgboost.cv, loses"
+            if RELEVANCE in attached_to(whole, of_whole).sources:
+                raise ValueError(
+                    f"{a_slice} {RELEVANCE!r}, which was given by attach, and has the matrix's own label instead: "
+                    f"{WITHOUT_SLICES}"
+                )
+            has_weight = of_whole.weight is not None and of_whole.weight.size > 0
+            if has_weight and (weight is None or not weight.size):
+                warn(f"{a_slice} the weights of queries, so that all count the same: {WITHOUT_SLICES}")
+        if attached.label is not None and not np.array_equal(attached.label, as_engines_keep(labels)):
+            raise ValueError(
+                f"the label of the {name} has changed since attach(data, relevance=…), whose grades a training would "
+                "still read: give the new ones by attach(data, relevance=grades) too"
+            )
+
+    grades = labels[:, 0] if labels is not None and labels.ndim == 2 else labels
+    made = Queries(
+        attached.sources.get(RELEVANCE, grades),
+        np.diff(offsets.astype(np.int64)),
+        weight=weight if weight is not None and np.size(weight) else None,
+        position=attached.positions,
+        **{name: values for name, values in attached.sources.items() if name != RELEVANCE},
+    )
+
+    # Copies, since the engine may free or overwrite its memory; that of the queries serves too.
+    kept = [part.copy() if isinstance(part, np.ndarray) else part for part in fields[:3]]
+    if RELEVANCE not in attached.sources and labels.dtype == np.float32 and labels.ndim == 1:
+        kept[1] = made.labels[RELEVANCE]
+
+    # Forgotten with the data set.
+    key = id(owner)
+    forget = weakref.ref(owner, lambda _: _known.pop(key, None))
+    bound, names = weakref.WeakKeyDictionary[Any, Any](), weakref.WeakKeyDictionary[Any, Any]()
+    known = _known[key] = KnownData(forget, engine, (*kept, attached), made, bound, names)
+    return known
+
+
+def _unchanged(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
+    """Whether all fields are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
+    for old, new in zip(before, now, strict=True):
+        if old is new:
+            continue
+        if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray) or old.dtype != new.dtype:
+            return False
+        if old.dtype.kind in "biuf" and old.itemsize <= 8:
+            old, new = old.view(f"u{old.itemsize}"), new.view(f"u{new.itemsize}")
+        if not np.array_equal(old, new):
+            return False
+    return True
 
 
 # The booster that calls.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._jit import using
-from lambdaboost.callback import check_sources, columns_of, score_estimator
+from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import Table, open_table
@@ -24,6 +24,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
+from lambdaboost.scoring import columns_of, score_estimator
 from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -136,7 +137,7 @@ class Ranker:
         `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
         for all validation sets, by the argument of `fit`. A set that is the training data is the same object.
         """
-        objective, table, first = self._objective_to_fit(), open_table(X, "X").with_floats(), None
+        objective, table, first = self._objective_to_fit(), open_table(X, "X"), None
         if first_model is not None:
             first = booster_of(first_model, self._engine)
 
@@ -188,7 +189,7 @@ class Ranker:
             if queries:
                 own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name).with_floats(), yv, encoder, **own)
+            one = self._read_documents(name, open_table(Xv, name), yv, encoder, **own)
             if one.features.shape[1] != width:
                 n = one.features.shape[1]
                 raise ValueError(f"{name} has {n} features, X {width}: give the same columns")

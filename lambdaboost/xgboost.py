@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
-from lambdaboost.callback import RENAMED, columns_of
 from lambdaboost.datasets import Encoder
 from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
@@ -34,6 +33,7 @@ from lambdaboost.ranker import (
     read_callbacks,
     read_metrics,
 )
+from lambdaboost.scoring import RENAMED, columns_of
 from lambdaboost.training import attach_queries
 from lambdaboost.traps import with_min_leaf_size
 

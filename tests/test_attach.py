@@ -20,7 +20,8 @@ from lambdaboost import (
     iteration_dependent,
     query_folds,
 )
-from lambdaboost.attaching import ATTRIBUTE, queries_of
+from lambdaboost.attaching import ATTRIBUTE
+from lambdaboost.callback import known_data
 from lambdaboost.datasets import web_search_log
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
@@ -143,7 +144,7 @@ def test_lightgbms_cv_keeps_sources_in_folds_of_whole_queries():
     found = lgb.cv(params, data, 5, folds=folds, feval=CNDCG(k=3), return_cvbooster=True)
     booster, (fit, _) = found["cvbooster"].boosters[0], folds[0]
     assert len(found["valid ndcg@3-clicks-mean"]) == 5
-    of_fold = queries_of(booster.train_set)
+    of_fold = known_data(booster.train_set).queries
     np.testing.assert_array_equal(of_fold.labels["clicks"], CLICKS[fit])
     np.testing.assert_array_equal(of_fold.sizes, Q.take(np.unique(QID[fit])).sizes)
 
@@ -222,7 +223,7 @@ def test_two_sources_are_told_by_their_names(engine):
         assert (name, value) == (f"ndcg@3-{source}", pytest.approx(expected))
     with pytest.raises(ValueError, match="reads the label source 'sales'"):
         CNDCG(source="sales")(X[:, 0], bare)
-    assert list(queries_of(both).labels) == ["relevance", "clicks", "sales"]
+    assert list(known_data(both).queries.labels) == ["relevance", "clicks", "sales"]
 
 
 # What is given.
@@ -258,7 +259,7 @@ def test_missing_grades_in_the_label_are_refused():
         attach(lgb.Dataset(X, GAPS, group=Q.sizes), clicks=CLICKS)
     for label in (GAPS, None):
         data = attach(lgb.Dataset(X, label, group=Q.sizes), relevance=GAPS).construct()
-        np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
+        np.testing.assert_array_equal(known_data(data).queries.relevance, GAPS.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
@@ -266,7 +267,7 @@ def test_missing_grades(kind, tmp_path):
     data = attach(KINDS[kind](tmp_path), relevance=GAPS)
     q = Queries(GAPS, Q.sizes)
     np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
-    np.testing.assert_array_equal(queries_of(data).relevance, GAPS.astype(np.float32))
+    np.testing.assert_array_equal(known_data(data).queries.relevance, GAPS.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])
@@ -279,8 +280,8 @@ def test_a_saved_data_set_loses_what_is_attached(kind, tmp_path):
     loaded = read(str(tmp_path / "saved"))
     if kind == "Dataset":
         loaded = loaded.construct()
-    assert not np.isnan(queries_of(loaded).relevance).any()
-    again = queries_of(attach(loaded, clicks=CLICKS, relevance=GAPS))
+    assert not np.isnan(known_data(loaded).queries.relevance).any()
+    again = known_data(attach(loaded, clicks=CLICKS, relevance=GAPS)).queries
     np.testing.assert_array_equal(again.labels["clicks"], CLICKS)
     np.testing.assert_array_equal(again.relevance, GAPS.astype(np.float32))
 
@@ -288,31 +289,31 @@ def test_a_saved_data_set_loses_what_is_attached(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["constructed", "DMatrix"])
 def test_later_calls_add_and_replace(kind, tmp_path):
     data = made(kind, tmp_path, clicks=CLICKS)
-    first = queries_of(data)
+    first = known_data(data).queries
     assert attach(data, sales=SALES) is data
-    assert list(queries_of(data).labels) == ["relevance", "clicks", "sales"]
+    assert list(known_data(data).queries.labels) == ["relevance", "clicks", "sales"]
     attach(data, clicks=SALES, position=np.ones(len(X)))
-    q = queries_of(data)
+    q = known_data(data).queries
     np.testing.assert_array_equal(q.labels["clicks"], SALES)
     assert (q.position == 1).all() and first.positions is None
     given = CLICKS.copy()
     attach(data, clicks=given)
     given[:] = 0  # the caller's array is not the data set's
-    np.testing.assert_array_equal(queries_of(data).labels["clicks"], CLICKS)
+    np.testing.assert_array_equal(known_data(data).queries.labels["clicks"], CLICKS)
 
 
 def test_pickles_and_subsets_keep_them():
     data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS, position=np.ones(len(X)))
     copy = pickle.loads(pickle.dumps(data)).construct()
-    np.testing.assert_array_equal(queries_of(copy).labels["clicks"], CLICKS)
+    np.testing.assert_array_equal(known_data(copy).queries.labels["clicks"], CLICKS)
     rows = Q.rows_of(range(10, 30))
     part = copy.subset(rows).construct()
-    np.testing.assert_array_equal(queries_of(part).labels["clicks"], CLICKS[rows])
-    assert queries_of(part).position.size == rows.size
-    assert queries_of(part) is queries_of(part)
+    np.testing.assert_array_equal(known_data(part).queries.labels["clicks"], CLICKS[rows])
+    assert known_data(part).queries.position.size == rows.size
+    assert known_data(part).queries is known_data(part).queries
     attach(copy, clicks=SALES)
     attach(part, sales=CLICKS[rows])
-    q = queries_of(part)
+    q = known_data(part).queries
     np.testing.assert_array_equal(q.labels["clicks"], SALES[rows])
     np.testing.assert_array_equal(q.labels["sales"], CLICKS[rows])
 
@@ -326,7 +327,7 @@ def test_data_sets_without_groups_or_labels():
         with pytest.raises(ValueError, match=said):
             train(data, LambdaRank())
     data = attach(xgb.DMatrix(X, qid=QID), relevance=Q.relevance)
-    np.testing.assert_array_equal(queries_of(data).relevance, Q.relevance)
+    np.testing.assert_array_equal(known_data(data).queries.relevance, Q.relevance)
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])

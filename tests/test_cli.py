@@ -352,7 +352,7 @@ def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, 
     assert os.listdir() == ["lambdaboost-report.html"] and out.endswith("lambdaboost-report.html\n")
     page = (tmp_path / "lambdaboost-report.html").read_text(encoding="utf-8")
     assert f"lambdaboost demo, {engine}" in page and "Learning curves" in page
-    assert "train / valid / test 6 / 6 / 12 queries" in out and "paired t-test" in out
+    assert "over 12 test queries" in out and "on 6 other queries" in out and "paired t-test" in out
     table = [line for line in out.splitlines() if line.startswith(" ")]
     assert all(len(line) <= 80 for line in table)
     rows = {line.split()[0]: line.split()[1:] for line in table if len(line.split()) > 4}

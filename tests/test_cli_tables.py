@@ -65,8 +65,8 @@ def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, eng
     few, bare = tmp_path / "few.csv", tmp_path / "bare.csv"
     table.drop(columns=["f3", "f4"]).to_csv(few, index=False)
     table[FEATURES].to_csv(bare, index=False)  # without labels and queries it can be scored
-    assert "lacks features of the training data: 'f3', 'f4'" in refused(capsys, "predict", model, few)
-    assert "lacks features of the training data" in refused(capsys, "predict", model, folder / "log.txt")
+    assert "lacks the features 'f3', 'f4'" in refused(capsys, "predict", model, few)
+    assert "lacks the features" in refused(capsys, "predict", model, folder / "log.txt")
     assert done(capsys, "predict", model, bare)[0] == scores.read_text()
 
 

@@ -134,7 +134,7 @@ def test_early_stopping_is_that_of_one_machine_by_columns_of_the_same_names(clie
         ]
         assert rounds[0] == rounds[1] < 55
         same(engine, booster, expected, atol=1e-4)
-    with pytest.raises(ValueError, match="lacks features of the training data: 'x3'"):
+    with pytest.raises(ValueError, match="lacks the features 'x3'"):
         on_cluster(client, engine, valid=valid_parts(VALID_FRAME.drop(columns="x3")), **stop)
 
 

@@ -160,13 +160,9 @@ def test_importing_stays_light():
     "folder, names, n_features, queries, documents, grades",
     [
         ("lightgbm_rank", ["rank.train.xz"], 300, 201, 3005, 4),
-        ("lightgbm_rank", ["rank.test.xz"], 300, 50, 768, 4),
         ("mq2008", [f"S{i}.txt.xz" for i in range(1, 6)], 46, 784, 15211, 2),
         ("clueweb09", [f"S{i}.txt.xz" for i in range(1, 6)], 42, 61, 26646, 4),
-        ("mslr_web30k_sample", ["train.txt.xz"], 136, 54, 5555, 4),
-        ("mslr_web30k_sample", ["vali.txt.xz"], 136, 18, 1734, 4),
         ("mslr_web30k_sample", ["test.txt.xz"], 136, 18, 1900, 4),
-        ("mslr_web30k_sample", ["test_extra.txt.xz"], 136, 16, 1746, 4),
     ],
 )
 def test_real_data(data, folder, names, n_features, queries, documents, grades):
@@ -183,12 +179,7 @@ def test_real_data(data, folder, names, n_features, queries, documents, grades):
 
 
 def test_real_clicks_become_a_source(data):
-    c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz")
-    counts = c.features[:, 133]
     columns = Columns(label="label", sources={"clicks": "134"}, rates=["clicks"], drop=["135"])
-    c = columns.read(data / "mslr_web30k_sample" / "train.txt.xz")
+    c = columns.read(data / "mslr_web30k_sample" / "test.txt.xz")
     clicks = c.queries.labels["clicks"]
-    assert c.n_features == 134
-    np.testing.assert_array_equal(clicks, click_rate(counts, c.queries).astype(np.float32))
-    assert clicks.min() == 0 and clicks.max() == 1
-    np.testing.assert_array_equal(clicks > 0, counts > 0)
+    assert c.n_features == 134 and clicks.min() == 0 and clicks.max() == 1

@@ -73,11 +73,11 @@ def test_trees_learn_it_and_a_line_does_not_quite():
     import lightgbm
 
     (X, q), (X_test, q_test) = web_search_log(queries=150), web_search_log(queries=60, seed=1)
-    line = NDCG(3)(X_test @ np.linalg.lstsq(X, q.relevance, rcond=None)[0], q_test)
+    line = NDCG(k=3)(X_test @ np.linalg.lstsq(X, q.relevance, rcond=None)[0], q_test)
     params = {"objective": "l2", "verbosity": -1, "num_threads": 1, "seed": 0}
     booster = lightgbm.train(params, lightgbm.Dataset(X, 2**q.relevance), 60)
-    trees = NDCG(3)(booster.predict(X_test), q_test)
-    chance = NDCG(3)(np.random.default_rng(0).random(q_test.n_documents), q_test)
+    trees = NDCG(k=3)(booster.predict(X_test), q_test)
+    chance = NDCG(k=3)(np.random.default_rng(0).random(q_test.n_documents), q_test)
     assert chance + 0.2 < line < trees - 0.05 < 0.9
 
 

@@ -4,8 +4,16 @@ import naive
 import numpy as np
 import pytest
 
-from lambdaboost import GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.evaluation import PairAccuracy
+from lambdaboost import (
+    GradientStep,
+    InversePropensity,
+    LambdaRank,
+    Propensities,
+    Queries,
+    RankNet,
+    SigmoidLocal,
+)
+from lambdaboost.evaluation import PairAccuracy, Spearman
 
 GAPS = (30.0, 60.0, 80.0, 130.0, 300.0, 6301.0, 1e6, 1e17)
 CENTERS = (-50.0, -20.0, 0.0, 20.0, 50.0)
@@ -65,6 +73,45 @@ def test_a_query_in_the_right_order_by_far_is_not_blown_up():
         scores = grades * apart + np.arange(6)
         grad, _ = GradientStep(LambdaRank()).gradient(scores, Queries(grades, sizes=[6]))
         assert np.abs(grad).max() < 1e-38
+
+
+@pytest.mark.parametrize("n, power", [(30, 8.0), (500, 3.0)])
+def test_large_factors_beside_an_outlier(n, power):
+    """A weight times a factor of 10⁸ and more: neither is multiplied by 1/(E_i + E_j), which may be e⁷⁰."""
+    scores, relevance = np.random.default_rng(0).normal(size=n), np.zeros(n)
+    # One document is the better of all pairs, and was shown last.
+    scores[0], relevance[-1] = 1e4, 1
+    objective, q = LambdaRank(Spearman()), Queries(relevance, sizes=[n], position=np.arange(n) + 1)
+    grad, _ = InversePropensity(objective, Propensities.power(power, n)).gradient(scores, q)
+    expected = n**power * objective.gradient(scores, q)[0].astype(np.float64)
+    np.testing.assert_allclose(grad, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(), RankNet(), SigmoidLocal(center=0.5)], ids=repr)
+@pytest.mark.parametrize("n, groups", [(10, 2), (60, 2), (4_000, 4)])
+def test_groups_of_scores_far_apart(n, groups, objective):
+    """By the kernels of near scores: across a gap ρ is 0 or 1, however wide it is."""
+    rng = np.random.default_rng(0)
+    relevance, near, group = rng.integers(0, 3, n), 0.1 * rng.normal(size=n), rng.integers(0, groups, n)
+    q, watched = Queries(relevance, sizes=[n]), np.arange(0, n, -(-n // 20))
+    for gap in (150.0, 1e3, 1e6):
+        scores = near + group * gap
+        grad, hess = objective.gradient(scores, q)
+        lam, mu = naive.of_documents(objective, scores, {"relevance": relevance.astype(float)}, watched)
+        largest = np.abs(grad).max()
+        np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=2e-6 * largest)
+        np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=2e-6 * max(largest, np.abs(hess).max()))
+
+
+@pytest.mark.parametrize("center", [-1.5, 0.5])
+def test_all_scores_in_one_place_by_the_sweep(center):
+    """μ of SigmoidLocal is small beside the weights there."""
+    n = 6_000
+    relevance, scores = (np.arange(n) % 5).astype(float), np.zeros(n)
+    objective, watched = SigmoidLocal(center=center), [0, 1, 2, n - 1]
+    _, hess = objective.gradient(scores, Queries(relevance, sizes=[n]))
+    _, mu = naive.of_documents(objective, scores, {"relevance": relevance}, watched)
+    np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=1e-6 * np.abs(hess).max())
 
 
 @pytest.mark.parametrize("levels", [2, 5])

@@ -23,7 +23,7 @@ LAYERS = (
     {"engines"},
     {"attaching"},
     {"traps"},
-    {"callback"},
+    {"callback", "scoring"},
     {"evaluation"},
     {"objectives.kernels", "objectives.swaps"},
     {"objectives"},

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from dataclasses import replace
 from math import log2, nan, sqrt
 
 import naive_measures as naive
@@ -87,23 +86,27 @@ DOWN = np.arange(10.0, 0.0, -1.0)  # scores that keep the input order
 
 @st.composite
 def drawn_queries(draw):
-    """Some queries with grades 0 to 4 and clicks, some of either missing, and scores with ties."""
-    sizes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=6))
+    """Some queries with grades 0 to 4 and clicks, some or all of either missing, and scores with ties.
+
+    Lists are short, or on both sides of the length from which they are sorted.
+    """
+    longer = st.sampled_from([LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 150])
+    sizes = draw(st.lists(st.integers(1, 40) | longer, min_size=1, max_size=6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = sum(sizes)
-    missing = draw(st.sampled_from([0.0, 0.3]))
-    relevance = np.where(rng.random(n) < missing, np.nan, rng.integers(0, draw(st.integers(1, 5)), n))
-    clicks = np.where(rng.random(n) < missing, np.nan, rng.random(n) * (rng.random(n) < 0.5))
-    scores = rng.integers(-9, 9, n) if draw(st.booleans()) else rng.normal(size=n)
-    return scores.astype(float), Queries(relevance, sizes, clicks=clicks)
+    missing = rng.random((2, n)) < draw(st.sampled_from([0.0, 0.3, 1.0]))
+    relevance = np.where(missing[0], np.nan, rng.integers(0, draw(st.integers(1, 5)), n))
+    clicks = np.where(missing[1], np.nan, rng.random(n) * (rng.random(n) < draw(st.sampled_from([0.5, 1.0]))))
+    n_distinct = draw(st.sampled_from([1, 2, 18, 1_000_000]))
+    scores = (rng.integers(0, n_distinct, n) - 9) * rng.random()
+    return scores, Queries(relevance, sizes, clicks=clicks)
 
 
-def drawn(n_queries=30, seed=0, ties=False):
+def drawn(n_queries=30, seed=0):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 40, n_queries)
     n = sizes.sum()
-    scores = rng.integers(0, 5, n).astype(float) if ties else rng.permutation(n) / n
-    return scores, Queries(rng.integers(0, 5, n), sizes, clicks=rng.random(n))
+    return rng.permutation(n) / n, Queries(rng.integers(0, 5, n), sizes, clicks=rng.random(n))
 
 
 # Golden values
@@ -183,21 +186,6 @@ def test_only_measures_that_say_so_read_the_values_of_scores(measure):
     assert same != measure.reads_scores
 
 
-def test_ties_stay_in_input_order():
-    assert NDCG(1)([1.0, 1.0], one_query(0, 1)) == 0.0
-    assert NDCG(1)([1.0, 1.0], one_query(1, 0)) == 1.0
-    assert PairAccuracy()([1.0, 1.0], one_query(0, 1)) == 0.0
-    labels = np.arange(100) % 5  # more documents than are sorted by insertion
-    expected = naive.per_query(NDCG(), np.zeros(100), one_query(*labels))
-    assert_allclose(NDCG().per_query(np.zeros(100), one_query(*labels)), expected, rtol=1e-14)
-
-
-def test_a_missing_label_keeps_its_rank_and_gains_nothing():
-    assert NDCG()(DOWN[:3], one_query(nan, 2, 0)) == pytest.approx(1 / log2(3))
-    assert MAP()(DOWN[:3], one_query(nan, 2, 0)) == 1 / 2
-    assert_array_equal(NDCG().normalized_gains(one_query(nan, 2, 0)), [0, 1, 0])
-
-
 # The naive reference
 
 
@@ -206,47 +194,7 @@ def test_a_missing_label_keeps_its_rank_and_gains_nothing():
 @given(drawn_queries())
 def test_agrees_with_the_definition(measure, case):
     scores, q = case
-    assert_allclose(measure.per_query(scores, q), naive.per_query(measure, scores, q), rtol=1e-12, atol=1e-15)
-
-
-@st.composite
-def drawn_lists(draw):
-    """Lists on both sides of the length from which they are sorted, labels and scores with many ties, some or none."""
-    sizes = draw(
-        st.lists(
-            st.sampled_from([1, 2, LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 150]),
-            min_size=1,
-            max_size=4,
-        )
-    )
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = sum(sizes)
-
-    def figures():
-        n_distinct = draw(st.sampled_from([1, 2, 5, 1_000]))
-        return rng.integers(0, n_distinct, n) * rng.random()
-
-    missing = rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0]))
-    return figures(), Queries(np.where(missing, np.nan, figures()), sizes)
-
-
-BY_PAIRS = [
-    PairAccuracy(),
-    AUC(threshold=0.3),
-    BPref(threshold=0.3),
-    KendallTau("relevance"),
-    Spearman(),
-    Pearson(),
-]
-
-
-@pytest.mark.parametrize("measure", BY_PAIRS, ids=repr)
-@settings(max_examples=25, deadline=None)
-@given(drawn_lists())
-def test_pairs_and_correlations_of_longer_lists_with_many_ties(measure, case):
-    scores, q = case
-    found, expected = measure.per_query(scores, q), naive.per_query(measure, scores, q)
-    assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(measure.per_query(scores, q), naive.per_query(measure, scores, q), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("n_labels", [2, 5, 100_000])
@@ -292,38 +240,12 @@ def test_measures_are_values(measure):
 
 
 @every_measure
-def test_permuting_documents_changes_nothing(measure):
-    scores, q = drawn()
-    rows = q.shuffled_rows(seed=1)
-    permuted = measure.per_query(scores[rows], q.reordered(rows))
-    assert_allclose(permuted, measure.per_query(scores, q), rtol=1e-14, atol=1e-15)
-
-
-@every_measure
-def test_shifting_scores_changes_nothing(measure):
-    scores, q = drawn(ties=True)
-    assert_array_equal(measure.per_query(scores + 1024.0, q), measure.per_query(scores, q))
-
-
-@every_measure
 def test_the_same_bits_whatever_the_threads(measure):
     scores, q = drawn(300)
     with using(1):
         alone = measure.per_query(scores, q)
     with using(4):
         assert_array_equal(measure.per_query(scores, q), alone)
-
-
-@pytest.mark.parametrize(
-    "measure", [measure for measure in ALL if not isinstance(measure, ClickDCG)], ids=repr
-)
-def test_no_relevant_document_counts_as_empty(measure):
-    q = Queries([0, 0, 0, 0], sizes=[3, 1], clicks=[0, 0, 0, 0])
-    nothing = Queries([nan] * 4, sizes=[3, 1], clicks=[nan] * 4)
-    for without in (q, nothing):
-        assert_array_equal(measure.per_query(DOWN[:4], without), [measure.empty, measure.empty])
-    assert replace(measure, empty=1.0)(DOWN[:4], q) == 1.0
-    assert np.isnan(replace(measure, empty=nan)(DOWN[:4], q))
 
 
 @every_measure
@@ -341,16 +263,11 @@ def test_real_valued_and_high_grades():
     assert MAP(threshold=0.7)(DOWN[:2], one_query(0.1, 0.7)) == 1 / 2  # 0.7 as a float32 is below 0.7
 
 
-def test_normalized_gains():
+def test_gains_of_swaps_are_over_the_ideal():
     q = Queries([2, 0, 1, 0, nan], sizes=[3, 2])
     ideal = 3 + 1 / log2(3)
-    gains = NDCG(2).normalized_gains(q)
-    assert gains.dtype == np.float32
-    assert_array_equal(gains, np.array([3 / ideal, 0, 1 / ideal, 0, 0], dtype=np.float32))
-    assert NDCG(2, empty=1).normalized_gains(q) is gains
-    assert NDCG(1).normalized_gains(q) is not gains
-    clicks = CNDCG(1).normalized_gains(one_query(0, 0, clicks=[0.5, 0.25]))
-    assert_array_equal(clicks, np.array([1, 1 / 3], dtype=np.float32))
+    assert_allclose(NDCG(2).swap_gains(q), [3 / ideal, 0, 1 / ideal, 0, 0], rtol=1e-15)
+    assert_allclose(CNDCG(1).swap_gains(one_query(0, 0, clicks=[0.5, 0.25])), [1, 1 / 3], rtol=1e-15)
     assert NDCG().source == "relevance" and CNDCG().source == "clicks" and NDCG(3).k == 3
 
 

@@ -148,7 +148,7 @@ def test_features_are_taken_by_name(engine, frame):
     assert last_of(valid, 0) == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
     if engine == "xgboost":
         np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
-    with pytest.raises(ValueError, match=r"^X lacks features of the training data: 'x3'; add these columns$"):
+    with pytest.raises(ValueError, match=r"^X lacks the features 'x3': add these columns$"):
         fitted.predict(without(frame, "x3"))
 
 

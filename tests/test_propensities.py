@@ -85,14 +85,9 @@ REFUSED = [
     (lambda: at(GAPS, [1, 2]), r"position 2 has no propensity on the curve: fill it by extended\(\)"),
     (lambda: at(Propensities([1, None], names=["top", "foot"]), ["top", "foot"]), "position 'foot' has no propensity"),
     (lambda: at(CURVE, [1, 4, 7]), "position 7 is past the curve, whose last position is 3"),
-    *((lambda n=n: at(CURVE, [1, n]), rf"position\[1\] is {n}: give the rank .* whole number from 1")
-      for n in (0, -1, 1.5)),
     (lambda: at(CURVE, ["top"]), r"positions are categories \('top'\), but the curve has no names"),
     (lambda: at(NAMED, ["top", "new"]), "position 'new' is not on the curve, whose names are 'foot', 'side', 'top'"),
     (lambda: CURVE.of(Queries([0], sizes=[1])), "no positions here: give the rank"),
-    (lambda: CURVE.of(queries([1, 4])), "position 4 is past the curve"),
-    (lambda: NAMED.of(queries([1], ("new", "top"))), "position 'new' is not on the curve"),
-    (lambda: CURVE.of(queries([1, 2], ("side", "top"))), ".*the curve has no names"),
     (lambda: NAMED.of(queries([1, 2])), ".*those of the data are ranks"),
 ]  # fmt: skip
 

@@ -20,7 +20,6 @@ from on_xgboost import train as train_xgboost
 from rankers import ranker
 
 from lambdaboost import (
-    NDCG,
     Blend,
     ClickTier,
     GradientStep,
@@ -192,12 +191,6 @@ def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(
     expected = made.predict(pd.DataFrame(columns | labels))
     for other in (columns, labels | columns, dict(reversed(list(columns.items())))):
         np.testing.assert_array_equal(load(tmp_path / "m").predict(pd.DataFrame(other)), expected)
-
-
-def test_values_of_numpy_read_back(tmp_path):
-    objective = LambdaRank(NDCG(np.int64(5)), sigma=np.float64(2))
-    save(train_lightgbm(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
-    assert load(tmp_path / "m").objective == objective
 
 
 def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(tmp_path):

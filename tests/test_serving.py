@@ -85,13 +85,7 @@ HOLES[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
 def ranker(engine, **parameters):
     module = pytest.importorskip(f"lambdaboost.{engine}")
     quiet = {"verbose": -1} if engine == "lightgbm" else {"verbosity": 0}
-    return module.LambdaRanker(n_estimators=100, random_state=0, n_jobs=1, **quiet, **parameters)
-
-
-@functools.cache
-def plain(engine):
-    """A ranker of the training data, which several tests export."""
-    return ranker(engine).fit(X, Q.relevance, group=Q.sizes)
+    return module.LambdaRanker(**{"n_estimators": 100, "random_state": 0, "n_jobs": 1} | quiet | parameters)
 
 
 def difference(tmp_path, format, model, features):
@@ -144,40 +138,47 @@ def grades_of(a, b, c):
 
 
 AT_EDGES = drawn(5, [0.0, *EDGES], 4)
-ONE_VALUE, FEW_VALUES = drawn(6, [1.0, np.nan], 3), drawn(6, [0.0, 1.0, -2.0, np.nan], 3)
 SMALL_LEAVES = {"lightgbm": {"min_child_samples": 5}, "xgboost": {"min_child_weight": 0}}
-# What is trained on, the grades, and what is served.
+ONE_VALUE, FEW_VALUES = drawn(6, [1.0, np.nan], 3), drawn(6, [0.0, 1.0, -2.0, np.nan], 3)
+STOP = {"n_estimators": 60, "learning_rate": 0.9, "early_stopping_rounds": 3}
+BACKSLASHES = pd.DataFrame(X, columns=[f"a\\b{i}" for i in range(7)] + ["\\x"])
+# What is trained on, the grades, what is served, and parameters. LightGBM's dump does not escape a backslash.
 SERVED = {
-    "as in training": (X, Q.relevance, X),
-    "missing in training": (HOLES, Q.relevance, HOLES),
-    "missing in service": (X, Q.relevance, HOLES),
-    "edges": (AT_EDGES, grades_of(*AT_EDGES[:, :3].T), AT_EDGES),
-    "one value or missing": (ONE_VALUE, np.isnan(ONE_VALUE[:, :2]).any(axis=1), ONE_VALUE),
-    "few values or missing": (FEW_VALUES, np.isnan(FEW_VALUES[:, :2]).any(axis=1), FEW_VALUES),
+    "as in training": (X, Q.relevance, X, {}),
+    "missing in training": (HOLES, Q.relevance, HOLES, SMALL_LEAVES),
+    "missing in service": (X, Q.relevance, HOLES, SMALL_LEAVES),
+    "edges": (AT_EDGES, grades_of(*AT_EDGES[:, :3].T), AT_EDGES, SMALL_LEAVES),
+    "one value or missing": (ONE_VALUE, np.isnan(ONE_VALUE[:, :2]).any(axis=1), ONE_VALUE, SMALL_LEAVES),
+    "few values or missing": (FEW_VALUES, np.isnan(FEW_VALUES[:, :2]).any(axis=1), FEW_VALUES, SMALL_LEAVES),
+    "names with a backslash": (BACKSLASHES, Q.relevance, BACKSLASHES, {}),
+    "leaves of gradients": (X, Q.relevance, X, {"objective": GradientStep(LambdaRank())}),
+    "DART": (X, Q.relevance, X, {"lightgbm": {"boosting_type": "dart"}, "xgboost": {"booster": "dart"}}),
+    "up to the best round": (X, Q.relevance, X, STOP),
 }
 
 
 @functools.cache
-def served(engine, case):
-    trained, grades, _ = SERVED[case]
-    small = {} if case == "as in training" else SMALL_LEAVES[engine]
-    return ranker(engine, **small).fit(trained, grades, group=Q.sizes)
+def trained(engine, case="as in training"):
+    features, grades, _, more = SERVED[case]
+    valid = {"eval_set": [(X[400:], Q.relevance[400:])], "eval_qid": [QID[400:]]} if more is STOP else {}
+    return ranker(engine, **more.get(engine, more)).fit(features, grades, qid=QID, **valid)
 
 
 @ENGINE
 @pytest.mark.parametrize("format", READERS)
 @pytest.mark.parametrize("case", SERVED)
-def test_missing_values_zeros_and_neighbours_go_where_the_engine_sends_them(tmp_path, engine, case, format):
-    assert difference(tmp_path, format, served(engine, case), SERVED[case][2]) <= TOLERANCE
-
-
-@ENGINE
-def test_leaves_of_gradients(tmp_path, engine):
-    model = ranker(engine, objective=GradientStep(LambdaRank())).fit(X, Q.relevance, group=Q.sizes)
-    for format in READERS:
-        assert difference(tmp_path, format, model, X) <= TOLERANCE
-    lambdaboost.export(model, tmp_path / "opensearch", format="opensearch")  # whose plugin is Elasticsearch's
-    assert (tmp_path / "opensearch").read_bytes() == (tmp_path / "model").read_bytes()
+def test_scores_are_those_of_predict(tmp_path, engine, case, format):
+    """Missing values, zeros and neighbouring numbers go where the engine sends them; a loaded model is the same."""
+    model = trained(engine, case)
+    assert difference(tmp_path, format, model, SERVED[case][2]) <= TOLERANCE
+    lambdaboost.save(model, tmp_path / "saved")
+    lambdaboost.export(lambdaboost.load(tmp_path / "saved"), tmp_path / "again", format=format)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    if format == "elasticsearch":
+        lambdaboost.export(
+            model, tmp_path / "opensearch", format="opensearch"
+        )  # whose plugin is Elasticsearch's
+        assert (tmp_path / "opensearch").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 @ENGINE
@@ -202,7 +203,7 @@ def test_categories_in_onnx(tmp_path, engine):
 SUMS = [
     ("lightgbm", {"objective": "regression"}, True),
     ("xgboost", {"objective": "reg:squarederror"}, True),
-    ("xgboost", {"objective": "rank:pairwise"}, True),
+    ("xgboost", {"objective": "rank:pairwise", "base_score": 0.25}, True),
     ("lightgbm", {"objective": "binary"}, False),
     ("lightgbm", {"objective": "regression", "reg_sqrt": True}, False),
     ("xgboost", {"objective": "binary:logistic"}, False),
@@ -222,34 +223,6 @@ def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, param
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 
-@ENGINE
-def test_rounds_of_the_best_model(tmp_path, engine):
-    stopping = {"early_stopping_round": 3} if engine == "lightgbm" else {"early_stopping_rounds": 3}
-    model = ranker(engine, **stopping).set_params(n_estimators=60, learning_rate=0.9)
-    valid = {"eval_set": [(X[400:], Q.relevance[400:])], "eval_qid": [QID[400:]]}
-    model.fit(X[:400], Q.relevance[:400], qid=QID[:400], **valid)
-    assert difference(tmp_path, "onnx", model, X) <= TOLERANCE
-
-
-@ENGINE
-@pytest.mark.parametrize("format", ["onnx", "vespa"])
-def test_dart_and_loaded_models(tmp_path, engine, format):
-    booster = {"boosting_type" if engine == "lightgbm" else "booster": "dart"}
-    model = ranker(engine, **booster).fit(X, Q.relevance, group=Q.sizes)
-    assert difference(tmp_path, format, model, X) <= TOLERANCE
-    lambdaboost.save(model, tmp_path / "saved")
-    lambdaboost.export(lambdaboost.load(tmp_path / "saved"), tmp_path / "again", format=format)
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
-def test_a_stock_training_with_its_base_score(tmp_path):
-    data = xgb.DMatrix(X, Q.relevance, group=Q.sizes)
-    model = xgb.train({"base_score": 0.25, "verbosity": 0}, data, 5, obj=LambdaRank())
-    lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
-    got = by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
-    np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
-
-
 @pytest.mark.parametrize("format", READERS)
 def test_another_number_for_missing_values_is_refused(tmp_path, format):
     odd = np.where(np.isnan(HOLES), -999, HOLES)
@@ -265,7 +238,7 @@ def test_another_number_for_missing_values_is_refused(tmp_path, format):
 def test_what_is_refused(tmp_path, engine):
     several = {"lightgbm": "multiclass", "xgboost": "multi:softprob"}[engine]
     odd = {"linear_tree": True} if engine == "lightgbm" else {"booster": "gblinear"}
-    model, path, onnx, vespa = plain(engine), tmp_path / "m", {"format": "onnx"}, {"format": "vespa"}
+    model, path, onnx, vespa = trained(engine), tmp_path / "m", {"format": "onnx"}, {"format": "vespa"}
     wrong = [
         (model, path, {"format": "pmml"}, r"format is 'pmml': give one of 'onnx', 'elasticsearch'"),
         (model, tmp_path / "no folder" / "m", vespa, "path"),
@@ -343,15 +316,6 @@ def test_scores_in_other_languages(tmp_path, engine, language):
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     expected = model.predict(HOLES)
     np.testing.assert_array_equal(np.array(done.stdout.split(), float).astype(expected.dtype), expected)
-
-
-@ENGINE
-@pytest.mark.parametrize("format", ["onnx", "vespa"])
-def test_names_with_a_backslash(tmp_path, engine, format):
-    """LightGBM's dump does not escape it."""
-    frame = pd.DataFrame(X, columns=[f"a\\b{i}" for i in range(7)] + ["\\x"])
-    model = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
-    assert difference(tmp_path, format, model, frame) <= TOLERANCE
 
 
 def test_trees_too_deep_are_refused_in_a_sentence(tmp_path):

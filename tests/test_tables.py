@@ -17,7 +17,6 @@ from lambdaboost import NDCG, Queries, load, save
 from lambdaboost.datasets import (
     Collection,
     Columns,
-    Encoder,
     open_table,
     read_letor,
     web_search_log,
@@ -120,6 +119,19 @@ def test_ids_in_csv_are_text(tmp_path, name):
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
+def test_leading_zeros_of_a_feature_are_reported(tmp_path):
+    path = written(tmp_path / "t.csv", "q,grade,zip,x\n" + "1,1,501,0.5\n" * 3 + "1,0,02134,05.5\n1,0,NA,0\n")
+    with pytest.warns(
+        UserWarning, match="column 'zip' of .* holds '02134', read as the number 2134: if it is a code"
+    ):
+        X, _ = Columns("q", "grade").read(path)
+    np.testing.assert_array_equal(X, [[501, 0.5]] * 3 + [[2134, 5.5], [np.nan, 0]])
+    with pytest.warns(UserWarning, match="holds 'NA', read as text"):
+        assert Columns("q", "grade", categorical=["zip"]).read(path).categories == {
+            "zip": ("02134", "501", "NA")
+        }
+
+
 def test_what_is_missing_in_csv(tmp_path):
     path = written(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
     X, q = Columns(query="q", label="grade").read(path)
@@ -178,15 +190,6 @@ def test_a_category_is_its_text(tmp_path, values):
     texts = frame.assign(c=[str(value) for value in frame.c])
     for rows in (frame, texts):
         np.testing.assert_array_equal(load(tmp_path / "model.txt").predict(rows), scores)
-
-
-def test_words_for_missing_values_in_columns_of_text_are_reported(tmp_path):
-    (tmp_path / "t.csv").write_text("q,y,x,c\nNULL,0,1,NA\nNA,1,2,de\n")
-    with pytest.warns(UserWarning) as told:
-        Columns("q", "y", categorical=["c"]).read(tmp_path / "t.csv")
-    messages = sorted(str(one.message) for one in told)
-    assert "column 'c' of " in messages[0] and " holds 'NA', read as text" in messages[0]
-    assert "column 'q' of " in messages[1] and " holds 'NA', 'NULL', read as text" in messages[1]
 
 
 def test_a_frame_of_one_column_is_a_column():
@@ -270,19 +273,11 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     assert "add 4:0 to a line" in told and "5:0 in the second" in told
 
 
-def test_text_whose_dense_table_would_fill_the_memory_stays_sparse(tmp_path, monkeypatch):
-    """In one model always sparse, or always dense: XGBoost takes absent values as missing, zeros as zeros."""
-    monkeypatch.setattr("lambdaboost.datasets.table.DENSE_CELLS", 100_000)
-    path, small = tmp_path / "t.txt", tmp_path / "small.txt"
-    path.write_text("".join(f"{i % 3} qid:{i // 4} {1 + i % 7}:1 3000:{i}\n" for i in range(40)))
-    small.write_text("1 qid:1 2:1 2999:0.5\n")
-    columns = Columns(label="label")
-    data = columns.read(path)
-    assert data.features.format == "csr" and data.features.shape == (40, 3000)
-    encoder = Encoder.fit(columns, open_table(path))
-    with pytest.warns(UserWarning, match="lacks the features '3000'"):
-        again = encoder.transform(open_table(small))
-    assert again.format == "csr" and again.shape == (1, 3000) and again[0, 1] == 1
-    assert Encoder.from_dict(encoder.to_dict()).sparse
-    small.write_text("1 qid:1 900000000:1\n")
-    assert read_letor(small).features.shape == (1, 900_000_000)
+def test_text_whose_dense_table_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("lambdaboost.datasets.table.MOST_VALUES", 100_000)
+    path = tmp_path / "t.txt"
+    for text in ("1 qid:1 3000:1\n" * 40, "1 qid:1 900000000:1\n"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"t.txt has \d+ rows of \d+ features, too many .* read_letor"):
+            open_table(path)
+        assert read_letor(path).features.format == "csr"

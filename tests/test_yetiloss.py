@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import naive
 import numpy as np
 import pytest
 from scipy import stats
@@ -49,13 +48,6 @@ def test_orders_are_those_of_plackett_and_luce():
         expected = e[a] / e.sum() * e[b] / (e[b] + e[c])
         error = np.sqrt(expected * (1 - expected) / draws)
         assert abs(orders.count((a, b, c)) / draws - expected) < 4 * error
-
-
-def test_noise_equals_the_reference():
-    y, scores = np.array([2.0, np.nan, 0, 1, 1]), np.array([0.3, -0.2, 1.7, 0.0, 0.4])
-    expected = naive.gumbel_noise(scores.tolist(), y.tolist(), 7, 12, 3)
-    found = noise_of(Queries(y, sizes=[5]), scores, seed=7, iteration=12, draw=3)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
 SIZES = np.array([1, 2, 3, 5, 12, 39, 40, 41, 64, 65, 120, 300, 7, 7])

@@ -1,13 +1,11 @@
 """Measured slopes and linear search (2007), local optima on hills known by formula, and the report."""
 
 import re
-from types import SimpleNamespace
 
 import drawn
 import lightgbm as lgb
 import numpy as np
 import pytest
-import xgboost as xgb
 from hypothesis import given, settings
 from naive_measures import instance
 
@@ -23,7 +21,7 @@ from experiments.yue2007.optimum import linear, trees
 from experiments.yue2007.report import Effort
 from experiments.yue2007.slopes import SPSA, FiniteDifference
 from experiments.yue2007.sweep import weight_sweep
-from experiments.yue2007.weights import weights_of
+from experiments.yue2007.weights import leaf_weights, linear_weights
 from lambdaboost import ERR, MAP, MRR, NDCG, LambdaRank, Precision, Queries, RankNet, Recall
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import MEASURES as KNOWN
@@ -66,22 +64,23 @@ def test_finite_difference_equals_one_document_after_the_other(metric, case):
         assert (hess == 1).all()
 
 
-def smooth(scores, q):
+class Smooth(Measure, registered=False):
     """−Σ (s − y)³ of each query, whose slope is −3(s − y)²."""
-    return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
 
+    empty: float = 0.0
 
-def test_a_function_of_the_users_own():
-    scores, q = drawn.make(3, [8, 5, 1])
-    slope = -3 * (scores - q.relevance) ** 2
-    grad, _ = FiniteDifference(smooth, 1e-4).gradient(scores, q)
-    np.testing.assert_allclose(-grad, slope, rtol=1e-4, atol=1e-6)
+    @property
+    def source(self):
+        return "relevance"
+
+    def values(self, scores, q):
+        return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
 
 
 def test_spsa_is_the_slope_in_expectation():
     scores, q = drawn.make(4, [6, 4])
     slope = -3 * (scores - q.relevance) ** 2
-    draws = np.array([-SPSA(smooth, 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
+    draws = np.array([-SPSA(Smooth(), 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
     error = (draws.mean(axis=0) - slope) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
     assert np.abs(error).max() < 4  # of ten standard normals, once in 1,600 seeds
 
@@ -159,21 +158,17 @@ class Nearness(Measure, registered=False):
         return -np.add.reduceat((scores - q.relevance) ** 2, q.offsets[:-1])
 
 
-HILL, EYE = Queries([1, 2, 3, 4], sizes=[4]), np.eye(4)
+HILL = Queries([1, 2, 3, 4], sizes=[4])
 X, Q = web_search_log(queries=60, documents=10, features=16, seed=1)
-
-
-def of(*coefficients):
-    return SimpleNamespace(coef_=np.array(coefficients))
 
 
 @pytest.mark.parametrize("train", [trees, linear])
 def test_scores_are_linear_in_the_weights(train):
     model = train(X, Q, LambdaRank())
-    predicted = model.predict(X if train is trees else xgb.DMatrix(X))
-    weights = weights_of(model, X)
-    rest = predicted - weights.scores
-    np.testing.assert_allclose(rest, rest.mean(), atol=1e-4)
+    weights = model
+    if train is trees:
+        weights, predicted = leaf_weights(model, X), model.predict(X)
+        np.testing.assert_allclose(predicted - weights.scores, 0, atol=1e-4)
     direction = np.random.default_rng(0).normal(size=weights.trained.size)
     by_one = sum(d * weights.moves(one) for one, d in zip(np.eye(direction.size), direction, strict=True))
     np.testing.assert_allclose(weights.moves(direction), by_one, atol=1e-3)
@@ -181,7 +176,7 @@ def test_scores_are_linear_in_the_weights(train):
 
 def test_a_leaf_shifts_as_the_library_would_set_it():
     model = trees(X, Q, LambdaRank())
-    found = weight_sweep(model, X, Q, NDCG(5), weights=1, shifts=[0, 0.5], sizes=[60])
+    found = weight_sweep(leaf_weights(model, X), Q, NDCG(5), [60], [0, 0.5], largest=1)
     tree, leaf = map(int, re.findall(r"\d+", found.weights[0]))
     changed = lgb.Booster(model_str=model.model_to_string())
     changed.set_leaf_output(tree, leaf, 1.5 * changed.get_leaf_output(tree, leaf))
@@ -191,18 +186,18 @@ def test_a_leaf_shifts_as_the_library_would_set_it():
 
 def test_a_known_hill():
     """Its top passes; from 1 off the top a step h rises where its angle is less than arccos(h/2)."""
-    top, near = of(1.0, 2.0, 3.0, 4.0), of(1.0, 2.0, 3.0, 5.0)
+    top, near = (linear_weights(w, np.eye(4)) for w in ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0]))
     t = np.array([-1.0, -0.1, 0.0, 0.1, 1.0])
-    sweep = weight_sweep(top, EYE, HILL, Nearness(), shifts=t, weights=3)
+    sweep = weight_sweep(top, HILL, Nearness(), [1], t, largest=3)
     assert sweep.weights == ("feature 3", "feature 2", "feature 1")
     np.testing.assert_allclose(sweep.values[0], -np.outer([16, 9, 4], t**2), atol=1e-12)
     np.testing.assert_allclose(sweep.roughness, 1)
-    found, beside = (local_optimum_test(model, EYE, HILL, Nearness()) for model in (top, near))
+    found, beside = (local_optimum_test(weights, HILL, Nearness()) for weights in (top, near))
     assert (found.rises, found.trials) == (0, 459) and found.is_local_optimum
     np.testing.assert_allclose(found.changes, -0.3, atol=1e-12)  # every step is a tenth of √30 long
     assert found.p_value == pytest.approx(0.99**459)
     assert 0.2 < beside.rises / 459 < 0.4 and not beside.is_local_optimum
-    level = local_optimum_test(of(*np.ones(16)), X, Q, NDCG(3), step=1e-12)
+    level = local_optimum_test(linear_weights(np.ones(16), X), Q, NDCG(3), step=1e-12)
     assert level.trials == 0 and level.p_value == 1 and not level.is_local_optimum
 
 

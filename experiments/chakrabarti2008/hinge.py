@@ -26,7 +26,7 @@ class Hinge(Objective, registered=False):
     """A piecewise linear objective of the scores: a sum over queries of slacks of margin constraints, mostly convex.
 
     On an engine the gradient is a subgradient. A piecewise linear function has no curvature, so hess is 1 for each
-    document, unless the hinge defines another.
+    document.
     """
 
     @property
@@ -47,10 +47,6 @@ class Hinge(Objective, registered=False):
         s = q.scores(scores)
         return self.violators(s, q).slacks(s, q)
 
-    def curvature(self, q: Queries) -> Floats:
-        """The hessian that engines divide a leaf's gradient by, float64 (n_documents,)."""
-        return np.ones(q.n_documents)
-
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ, the negative subgradient, and the stand-in for μ."""
-        return -self.violators(scores, q).direction, self.curvature(q)
+        return -self.violators(scores, q).direction, np.ones(q.n_documents)

@@ -27,7 +27,7 @@ MEASURES: tuple[Measure, ...] = (MRR(K), NDCG(K), MAP())
 SVM_MAP, SVM_NDCG, SVM_NC, SVM_MRR = (
     StructuredHinge(MAP()),
     StructuredHinge(NDCG(K)),
-    StructuredHinge(NDCG(K), clip=False),
+    StructuredHinge(NDCG()),
     StructuredHinge(MRR(K)),
 )
 PARTS = (SVM_MAP, SVM_NDCG, SVM_NC, SVM_MRR)

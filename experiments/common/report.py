@@ -48,13 +48,6 @@ def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
     figure.savefig(path, dpi=80)
 
 
-def new_axes() -> Any:
-    """Axes of a new figure of pyplot, which a notebook shows."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
-
-
 def legend(axes: Any, **options: Any) -> None:
     """A legend without a frame."""
     axes.legend(frameon=False, fontsize=8, **options)
@@ -66,12 +59,3 @@ def versions(*packages: str) -> str:
     return ", ".join(
         [f"lambdaboost {lambdaboost.__version__}", *named, f"Python {platform.python_version()}"]
     )
-
-
-def points(difference: float, p: float) -> str:
-    """A difference times 100 with its p-value.
-
-    >>> points(0.0123, 0.04)
-    '+1.2 points, p=0.04'
-    """
-    return f"{100 * difference:+.1f} points, p={p:.2g}"

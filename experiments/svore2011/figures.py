@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.common.report import Draw, draw, legend
 from experiments.svore2011 import plots
 from experiments.svore2011.protocol import Results
-from experiments.svore2011.recorder import Recorder, agreement_column
+from experiments.svore2011.recorder import agreement_column, record, sampled
 from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
 from experiments.svore2011.training import train, training_data
-from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
+from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear
 from lambdaboost.evaluation.charts import COLOURS
 from lambdaboost.objectives import Objective
 
@@ -27,8 +28,9 @@ SAMPLE = 500  # queries
 class Diagnosis:
     """Recorded rounds of the Newton baseline, with its selected parameters, on the first fold."""
 
-    train: Recorder
-    valid: Recorder
+    train: pd.DataFrame
+    valid: pd.DataFrame
+    n_queries: int  # of training
     grades: tuple[int, ...]  # of highly relevant documents
 
     @property
@@ -38,13 +40,12 @@ class Diagnosis:
 
     def agreement(self, clicks: str) -> tuple[float, float]:
         """Mean agreement with λL of λ of all click pairs, and of those of equal grade; without the first round."""
-        columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
-        every, tied = self.train.frame()[columns].iloc[1:].mean()
+        every, tied = self.train[list(map(agreement_column, click_lambdas(clicks)))].iloc[1:].mean()
         return float(every), float(tied)
 
     def low_grade_share(self) -> float:
         """Share of grades 0 and 1 in the λ of highly relevant documents, mean over rounds."""
-        return float(self.train.frame()[["share_0", "share_1"]].sum(axis=1).mean())
+        return float(self.train[["share_0", "share_1"]].sum(axis=1).mean())
 
 
 def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
@@ -60,48 +61,44 @@ def diagnose(results: Results) -> Diagnosis:
     part = data.training(fold, seed=setting.seed)
     highest = int(np.nanmax(part.queries.relevance))
     grades = tuple(g for g in (3, 4) if g <= highest) or (highest,)
-    pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
+    others = [other for clicks in data.clicks for other in click_lambdas(clicks.name)]
     every = max(1, setting.rounds // POINTS)
-    (X, q), (X_valid, q_valid) = part, data.joined(fold.valid)
     booster = train(trial, setting, training_data(part), part)
-    on_train = Recorder(X, q, LambdaRank(), pairs, 3, grades, every, SAMPLE, setting.seed)
-    on_valid = Recorder(X_valid, q_valid, LambdaRank(), (), 3, (), every, SAMPLE, setting.seed)
-    return Diagnosis(on_train.replay(booster), on_valid.replay(booster), grades)
+    on_train, on_valid = (sampled(X, q, SAMPLE, setting.seed) for X, q in (part, data.joined(fold.valid)))
+    return Diagnosis(
+        record(booster, *on_train, others, grades, every),
+        record(booster, *on_valid, every=every),
+        on_train[1].n_queries,
+        grades,
+    )
 
 
 def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
     """Draw all figures to a folder; return their section of the report."""
-    frame = diagnosis.train.frame()
-    recorded = (
-        f"Recorded as {results.data.folds[0].name} trains the Newton baseline, "
-        f"on {diagnosis.train.queries.n_queries} of its training queries."
+
+    def recorded(prefix: str) -> Draw:
+        return lambda axes: plots.plot_recorded(axes, prefix, diagnosis.train)
+
+    where = (
+        f"Recorded as {results.data.folds[0].name} trains the Newton baseline, on {diagnosis.n_queries} of its "
+        "training queries."
     )
     figures: dict[int, tuple[list[Draw], str]] = {
         2: (
             [_agreement(diagnosis, clicks.name) for clicks in results.data.clicks],
             "documents on which λ of clicks agrees with λL, with all click pairs and with pairs of equal grade that "
-            f"were both clicked. {recorded}",
+            f"were both clicked. {where}",
         ),
         3: (
-            [
-                lambda ax: plots.plot_lambda_shares(frame, ax=ax),
-                lambda ax: plots.plot_top_grades(frame, ax=ax),
-            ],
+            [recorded("share_"), recorded("top_")],
             f"(a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
-            f"(b) grades in the top 3. {recorded}",
+            f"(b) grades in the top 3. {where}",
         ),
         4: (
-            [lambda ax: plots.plot_rank_changes(frame, ax=ax), lambda ax: _ndcg(diagnosis, ax)],
-            f"documents that change rank in a round, full and top 3, and mean NDCG@3. {recorded}",
+            [recorded("changed_"), lambda axes: _ndcg(diagnosis, axes)],
+            f"documents that change rank in a round, full and top 3, and mean NDCG@3. {where}",
         ),
-        5: (
-            [
-                lambda ax: plots.plot_cost_derivatives(
-                    {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}, ax=ax
-                )
-            ],
-            "derivatives of the two costs, eqs. 3 and 14.",
-        ),
+        5: ([plots.plot_cost_derivatives], "derivatives of the two costs, eqs. 3 and 14."),
         6: (_weights(results), "weight of λS at each round, for each swept η and the least swept w0."),
         7: (_growth(results), "NDCG of all test queries after training on shares of the training queries."),
     }
@@ -115,17 +112,16 @@ def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
 
 def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
     """Curves with the paper's names instead of those of the objectives."""
-    columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
     names = [f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade"]
-    frame = diagnosis.train.frame()[columns].set_axis(names, axis=1)
-    return lambda ax: plots.plot_agreement(frame, ax=ax)
+    frame = diagnosis.train[list(map(agreement_column, click_lambdas(clicks)))].set_axis(names, axis=1)
+    return lambda axes: plots.plot_recorded(axes, "agreement of ", frame)
 
 
-def _ndcg(diagnosis: Diagnosis, ax: Any) -> None:
-    for name, recorder in (("training", diagnosis.train), ("validation", diagnosis.valid)):
-        ax.plot(recorder.frame()[repr(SELECTED_BY)], label=name)
-    ax.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
-    legend(ax)
+def _ndcg(diagnosis: Diagnosis, axes: Any) -> None:
+    for name, frame in (("training", diagnosis.train), ("validation", diagnosis.valid)):
+        axes.plot(frame[repr(SELECTED_BY)], label=name)
+    axes.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
+    legend(axes)
 
 
 def _weights(results: Results) -> list[Draw]:
@@ -133,8 +129,8 @@ def _weights(results: Results) -> list[Draw]:
     exponential = {f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates}
     linear = {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
     return [
-        lambda ax: plots.plot_schedules(exponential, rounds, ax=ax),
-        lambda ax: plots.plot_schedules(linear, rounds, ax=ax),
+        lambda axes: plots.plot_schedules(axes, exponential, rounds),
+        lambda axes: plots.plot_schedules(axes, linear, rounds),
     ]
 
 

@@ -1,25 +1,20 @@
-"""Plots of the diagnostics, after figures 2 to 6 of the 2011 paper; needs matplotlib.
-
-Each function draws on `ax`, or on a new figure, and returns the Axes. Records are the `frame()` of a `Recorder`.
-"""
+"""Plots of the diagnostics on matplotlib Axes, after figures 2 to 6 of the 2011 paper."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from experiments.common.report import new_axes
 from experiments.svore2011.lambdas import cost_derivatives
+from lambdaboost import LambdaRank, SigmoidLocal
 from lambdaboost.evaluation.charts import draw_curves
-from lambdaboost.objectives.schedules import Schedule, weight_at
+from lambdaboost.objectives.schedules import Schedule
 
 ROUND = "Boosting round"
-Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 # By the prefix of the columns: a column in the legend, and the axis; figures 2, 3a, 3b and 4 of the 2011 paper.
 RECORDED = {
     "agreement of ": ("agreement of {}", "Documents whose λ agree (%)"),
@@ -29,8 +24,8 @@ RECORDED = {
 }
 
 
-def plot_recorded(prefix: str, recorded: pd.DataFrame, ax: Any = None) -> Any:
-    """The recorded columns that start with a prefix of `RECORDED` over the rounds, in percent."""
+def plot_recorded(axes: Any, prefix: str, recorded: pd.DataFrame) -> None:
+    """The columns of `record` that start with a prefix of `RECORDED` over the rounds, in percent."""
     label, ylabel = RECORDED[prefix]
     columns = [name for name in recorded.columns if name.startswith(prefix)]
     # Grades that no document has, such as 2 to 4 among 0, 1 and 5, would fill the legend.
@@ -39,39 +34,30 @@ def plot_recorded(prefix: str, recorded: pd.DataFrame, ax: Any = None) -> Any:
         label.format(name.removeprefix(prefix).replace("full", "all")): (recorded.index, 100 * recorded[name])
         for name in columns
     }
-    return _draw_lines(curves, ROUND, ylabel, ax)
+    _draw_lines(axes, curves, ROUND, ylabel)
 
 
-plot_agreement = partial(plot_recorded, "agreement of ")
-plot_lambda_shares = partial(plot_recorded, "share_")
-plot_top_grades = partial(plot_recorded, "top_")
-plot_rank_changes = partial(plot_recorded, "changed_")
-
-
-def plot_cost_derivatives(objectives: Mapping[str, Any], ax: Any = None) -> Any:
+def plot_cost_derivatives(axes: Any) -> None:
     """Derivatives of the pair costs by score difference, from −6 to 6 (fig. 5)."""
     o = np.linspace(-6, 6, 241)
-    curves = {name: (o, cost_derivatives(o, objective)) for name, objective in objectives.items()}
+    costs: dict[str, LambdaRank | SigmoidLocal] = {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}
+    curves = {name: (o, cost_derivatives(o, objective)) for name, objective in costs.items()}
     xlabel = "Score difference o = sᵢ − sⱼ of a pair with i better than j"
-    return _draw_lines(curves, xlabel, "|∂O/∂o|, without pair weight", ax)
+    _draw_lines(axes, curves, xlabel, "|∂O/∂o|, without pair weight")
 
 
-def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: Any = None) -> Any:
+def plot_schedules(axes: Any, schedules: Mapping[str, Schedule], rounds: int) -> None:
     """The weights of schedules over the rounds (fig. 6)."""
-    m = range(rounds)
-    curves = {
-        name: (m, [weight_at(weight, at) if callable(weight) else weight for at in m])
-        for name, weight in schedules.items()
-    }
-    return _draw_lines(curves, ROUND, "Weight w of the second objective", ax)
+    curves = {name: (range(rounds), list(map(weight, range(rounds)))) for name, weight in schedules.items()}
+    _draw_lines(axes, curves, ROUND, "Weight w of the second objective")
 
 
-def _draw_lines(curves: Curves, xlabel: str, ylabel: str, ax: Any) -> Any:
-    ax = ax or new_axes()
-    draw_curves(ax, curves, xlabel, ylabel)
+def _draw_lines(
+    axes: Any, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], xlabel: str, ylabel: str
+) -> None:
+    draw_curves(axes, curves, xlabel, ylabel)
     # After the curves are drawn: an earlier limit would also fix the other one.
-    ax.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0)
     # Many labels would cover the curves.
     outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(curves) > 3 else {}
-    ax.legend(frameon=False, **outside)
-    return ax
+    axes.legend(frameon=False, **outside)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, Fold
 from experiments.common.script import note
 from experiments.common.verdicts import Figures, joined
-from experiments.common.workers import run_tasks
 from experiments.svore2011.settings import (
     CUTOFFS,
     GROWING,
@@ -27,6 +27,7 @@ from experiments.svore2011.settings import (
 )
 from experiments.svore2011.training import Outcome, train_trials
 from lambdaboost import CNDCG, NDCG
+from lambdaboost._jit import using
 from lambdaboost.evaluation import Measure
 
 Runs = dict[Trial, Outcome]
@@ -93,7 +94,7 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
     """Run all sweeps: baselines first, then systems that reuse their best parameters, then smaller training sets."""
     rows = systems(grid, [clicks.name for clicks in data.clicks])
     runs: dict[tuple[str, str], Runs] = {}
-    work = partial(train_trials, data, setting)
+    work = delayed(partial(_on_one_thread, data, setting))
 
     def outcomes(trials: list[Trial]) -> Runs:
         done: Runs = {}
@@ -101,7 +102,7 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
             here = [trial for trial in trials if (trial.fold, trial.share) == at]
             # Each worker makes the engine's data once for all its trials.
             chunks = [here[i::workers] for i in range(min(workers, len(here)))]
-            for chunk, found in zip(chunks, run_tasks(work, chunks, workers), strict=True):
+            for chunk, found in zip(chunks, Parallel(workers)(map(work, chunks)), strict=True):
                 done.update(zip(chunk, found, strict=True))
             note(f"{at[0].name}, {at[1]:.0%} of the training queries: {len(here)} runs done")
         return done
@@ -130,3 +131,8 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
     return Results(
         data, setting, grid, rows, runs, {at: (trial, done[trial]) for at, trial in shared.items()}
     )
+
+
+def _on_one_thread(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[Outcome]:
+    with using(1):
+        return train_trials(data, setting, trials)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from experiments.common.data import Fold
 from lambdaboost import NDCG, Exponential, GradientStep, LambdaRank, Linear, graded, iteration_dependent
@@ -50,13 +49,13 @@ QUICK = Grid((0.05, 0.2), (20, 100), (0.1, 0.3, 0.5), (0.25,), (100.0,), (0.01, 
 
 @dataclass(frozen=True)
 class System:
-    """A row of the tables: its objectives (None is the engine's own) and its kind of leaves.
+    """A row of the tables: its objectives (None is the engine's own), by LightGBM's trees or with MART's Newton leaves.
 
     It sweeps all rates and leaf sizes, or `follows` a baseline and reuses its best ones.
     """
 
     name: str
-    leaves: Literal["engine", "gradient", "newton"]
+    by_mart: bool
     objectives: tuple[Objective | None, ...]
     follows: str | None = None
 
@@ -66,13 +65,13 @@ def systems(grid: Grid, clicks: Iterable[str]) -> tuple[System, ...]:
     exponential = [Exponential(w, eta) for w, eta in product(grid.starts, grid.exponential_rates)]
     linear = [Linear(w, eta) for w, eta in product(grid.starts, grid.linear_rates)]
     return (
-        System(NEWTON, "newton", (LambdaRank(),)),
-        System(DESCENT, "gradient", (GradientStep(LambdaRank()),)),
-        System(NATIVE, "engine", (None,)),
-        System(ENGINE_LEAVES, "engine", (LambdaRank(),)),
-        *(System(graded_name(name), "newton", _graded(grid, name), NEWTON) for name in clicks),
+        System(NEWTON, True, (LambdaRank(),)),
+        System(DESCENT, False, (GradientStep(LambdaRank()),)),
+        System(NATIVE, False, (None,)),
+        System(ENGINE_LEAVES, False, (LambdaRank(),)),
+        *(System(graded_name(name), True, _graded(grid, name), NEWTON) for name in clicks),
         *(
-            System(name, "gradient", tuple(iteration_dependent(s, metric) for s in schedules), DESCENT)
+            System(name, False, tuple(iteration_dependent(s, metric) for s in schedules), DESCENT)
             for name, schedules, metric in (
                 (EXPONENTIAL, exponential, NDCG()),
                 (LINEAR, linear, NDCG()),
@@ -106,7 +105,7 @@ class Trial:
 
     fold: Fold
     objective: Objective | None
-    leaves: Literal["engine", "gradient", "newton"]
+    by_mart: bool
     rate: float
     documents: int
     share: float = 1.0
@@ -115,7 +114,7 @@ class Trial:
 def own_trials(system: System, grid: Grid, fold: Fold) -> list[Trial]:
     """A system's runs over all rates and leaf sizes."""
     return [
-        Trial(fold, objective, system.leaves, rate, least)
+        Trial(fold, objective, system.by_mart, rate, least)
         for objective, rate, least in product(system.objectives, grid.rates, grid.documents)
     ]
 
@@ -123,6 +122,6 @@ def own_trials(system: System, grid: Grid, fold: Fold) -> list[Trial]:
 def following_trials(system: System, best: Iterable[Trial]) -> list[Trial]:
     """A system's runs over its objectives, with the rates and leaf sizes of its baseline's best runs."""
     return [
-        Trial(like.fold, objective, system.leaves, like.rate, like.documents)
+        Trial(like.fold, objective, system.by_mart, like.rate, like.documents)
         for like, objective in product(best, system.objectives)
     ]

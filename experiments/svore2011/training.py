@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import process_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
@@ -14,7 +14,7 @@ from experiments.common.data import Data
 from experiments.svore2011.mart import train_mart
 from experiments.svore2011.recorder import rounds_of
 from experiments.svore2011.settings import SELECTED_BY, Setting, Trial
-from lambdaboost import GradientStep, attach
+from lambdaboost import attach
 from lambdaboost.datasets import Collection
 
 
@@ -49,20 +49,14 @@ def train(trial: Trial, setting: Setting, data: lgb.Dataset, collection: Collect
         "num_leaves": setting.num_leaves,
         "min_data_in_leaf": trial.documents,
     }
-    if objective is not None and trial.leaves == "newton":
+    if trial.by_mart:
+        assert objective is not None
         return train_mart(
             params, data, collection.features, collection.queries, objective, rounds, trial.rate
         )
-    params["learning_rate"] = trial.rate
-    if objective is None:
-        return lgb.train(params | {"objective": "lambdarank"}, data, rounds)
-    return lgb.train(params | {"objective": _stepped(objective, trial)}, data, rounds)
-
-
-def _stepped(objective: Any, trial: Trial) -> Any:
-    """The objective of a trial, with gradient leaves if it has them."""
-    is_step = isinstance(objective, GradientStep)
-    return GradientStep(objective) if trial.leaves == "gradient" and not is_step else objective
+    return lgb.train(
+        params | {"learning_rate": trial.rate, "objective": objective or "lambdarank"}, data, rounds
+    )
 
 
 def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[Outcome]:

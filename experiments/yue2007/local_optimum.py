@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from experiments.yue2007.weights import weights_of
+from experiments.yue2007.weights import Weights
 from lambdaboost import Queries
-from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation import Measure
 
 ROUNDING = 1e-12  # smaller changes of a mean are none
 LEVEL = 0.01  # of the test, and of the share of directions that may raise the measure unnoticed
@@ -25,20 +24,14 @@ class LocalOptimum:
 
     Attributes
     ----------
-    measure : Measure
-        The measure.
     value : float
-        Its mean at the trained weights.
-    step : float
-        The length of a step, relative to the norm of the weights.
+        The mean measure at the trained weights.
     changes : float64 (n_directions,)
         The mean measure after a step along each direction, minus `value`.
 
     """
 
-    measure: Measure
     value: float
-    step: float
     changes: NDArray[np.float64]
 
     @property
@@ -66,50 +59,33 @@ class LocalOptimum:
 
 
 def local_optimum_test(
-    model: Any, X: Any, q: Queries, measure: Measure = NDCG(10), step: float = 0.1, seed: int = 0
+    weights: Weights, q: Queries, measure: Measure, step: float = 0.1, seed: int = 0
 ) -> LocalOptimum:
     r"""Test whether a model is at a local optimum (Donmez, Svore and Burges 2009; Yue and Burges 2007, §5.3).
 
     All weights w move at once, :math:`w + h\,\lVert w\rVert\,u`, along directions u drawn uniformly from the unit
-    sphere. If 1 % of all directions raised the measure, none of n would do so with probability :math:`0.99^n`; 459
-    directions suffice for the level of 1 %. The model is not modified.
+    sphere, with h the `step`. If 1 % of all directions raised the measure, none of n would do so with probability
+    :math:`0.99^n`; 459 directions suffice for the level of 1 %. `q` are the training queries, or others to test for an
+    optimum on these.
 
     Ranking measures are piecewise constant: very small steps change nothing, and such directions are not counted; small
     steps change it at random. So the result depends on the step, and needs weights of similar scale: standardise the
     features of a linear model.
 
-    Parameters
-    ----------
-    model, X, q
-        As in `weight_sweep`; X and q are the training data, or other data to test for an optimum on these.
-    measure : Measure
-        The measure that must not rise.
-    step : float
-        h, the length of a step relative to the norm of the weights, > 0.
-    seed : int
-        Seed of the directions.
-
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> from lambdaboost import PairAccuracy, Queries
-    >>> X = np.linspace(-1, 1, 100)[:, None]
-    >>> q = Queries(np.arange(100.0), sizes=[100])
-    >>> found = local_optimum_test(SimpleNamespace(coef_=[1.0]), X, q, PairAccuracy(), step=2.0)
+    >>> from experiments.yue2007.weights import linear_weights
+    >>> from lambdaboost import PairAccuracy
+    >>> weights, q = linear_weights([1.0], np.linspace(-1, 1, 100)[:, None]), Queries(np.arange(100.0), sizes=[100])
+    >>> found = local_optimum_test(weights, q, PairAccuracy(), step=2.0)
     >>> found.rises, found.trials  # a step of −2 reverses the ranking, one of +2 changes nothing
     (0, 239)
 
     """
-    if not step > 0:
-        raise ValueError(f"step is {step}: give the length of a step, > 0")
-    of_model = weights_of(model, X)
-    length = step * float(np.linalg.norm(of_model.trained))
-    if not length > 0:
-        raise ValueError("model's weights are all 0: train it first")
-    scores, rng = of_model.scores, np.random.default_rng(seed)
+    length = step * float(np.linalg.norm(weights.trained))
+    scores, rng = weights.scores, np.random.default_rng(seed)
     value, changes = measure(scores, q), np.empty(DIRECTIONS)
     for at in range(DIRECTIONS):
-        u = rng.standard_normal(of_model.trained.size)
-        moved = of_model.moves(u * (length / np.linalg.norm(u)))
-        changes[at] = measure(scores + moved, q) - value
-    return LocalOptimum(measure, value, float(step), changes)
+        u = rng.standard_normal(weights.trained.size)
+        changes[at] = measure(scores + weights.moves(u * (length / np.linalg.norm(u))), q) - value
+    return LocalOptimum(value, changes)

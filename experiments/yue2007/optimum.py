@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import xgboost as xgb
 from experiments.yue2007.accuracy import MEASURE
 from experiments.yue2007.local_optimum import LocalOptimum, local_optimum_test
 from experiments.yue2007.sweep import WeightSweep, weight_sweep
+from experiments.yue2007.weights import Weights, leaf_weights, linear_weights
 from lambdaboost import LambdaRank, Queries, RankNet
 from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives import Objective
@@ -40,26 +42,30 @@ def at_the_end(queries: int, seed: int) -> Optimum:
     models = {
         LINEAR: linear(X, q, LambdaRank(MEASURE)),
         PAIRS: linear(X, q, RankNet()),
-        LEAVES: trees(X, q, LambdaRank(MEASURE)),
+        LEAVES: leaf_weights(trees(X, q, LambdaRank(MEASURE)), X),
     }
     sizes = sorted({*(n for n in SIZES if n < queries), queries})
     near = np.linspace(-NEAR, NEAR, 101)
     return Optimum(
-        weight_sweep(models[LINEAR], X, q, MEASURE, sizes=sizes),
-        weight_sweep(models[LEAVES], X, q, MEASURE, sizes=sizes),
-        weight_sweep(models[LEAVES], X, q, MEASURE, shifts=near, sizes=[queries]),
+        weight_sweep(models[LINEAR], q, MEASURE, sizes),
+        weight_sweep(models[LEAVES], q, MEASURE, sizes),
+        weight_sweep(models[LEAVES], q, MEASURE, [queries], near),
         {
-            (name, step): local_optimum_test(model, X, q, MEASURE, step, seed)
-            for name, model in models.items()
+            (name, step): local_optimum_test(weights, q, MEASURE, step, seed)
+            for name, weights in models.items()
             for step in STEPS
         },
     )
 
 
-def linear(X: Any, q: Queries, objective: Objective) -> xgb.Booster:
+def linear(X: Any, q: Queries, objective: Objective) -> Weights:
     """A linear model that XGBoost trains by coordinate descent; on several threads no run is like another."""
     params = {"booster": "gblinear", "nthread": 1, "eta": 0.5, "lambda": 0, "verbosity": 0}
-    return xgb.train(params, xgb.DMatrix(X, q.relevance, group=q.sizes), ROUNDS, obj=objective)
+    booster = xgb.train(params, xgb.DMatrix(X, q.relevance, group=q.sizes), ROUNDS, obj=objective)
+    *coefficients, _bias = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"][
+        "weights"
+    ]
+    return linear_weights(coefficients, X)
 
 
 def trees(X: Any, q: Queries, objective: Objective) -> lgb.Booster:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.yue2007.weights import Floats, Weights, weights_of
+from experiments.yue2007.weights import Floats, Weights
 from lambdaboost import Queries
-from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation import Measure
 
-SIZES = (100, 1_000, 10_000)  # the paper's
 SHIFTS = np.linspace(-1, 1, 101)  # from a weight of 0 to a doubled one
 
 
@@ -23,8 +21,6 @@ class WeightSweep:
 
     Attributes
     ----------
-    measure : Measure
-        The measure.
     sizes : int64 (n_sizes,)
         Number of queries of each mean; each set contains every smaller one.
     weights : tuple of str, (n_weights,)
@@ -36,7 +32,6 @@ class WeightSweep:
 
     """
 
-    measure: Measure
     sizes: NDArray[np.int64]
     weights: tuple[str, ...]
     shifts: Floats
@@ -55,71 +50,50 @@ class WeightSweep:
 
 
 def weight_sweep(
-    model: Any,
-    X: Any,
-    q: Queries,
-    measure: Measure = NDCG(10),
-    weights: int = 5,
-    shifts: ArrayLike = SHIFTS,
-    sizes: Sequence[int] | None = None,
-    seed: int = 0,
-) -> WeightSweep:
+    weights: Weights, q: Queries, measure: Measure, sizes: Sequence[int], shifts: ArrayLike = SHIFTS,
+    largest: int = 5, seed: int = 0,
+) -> WeightSweep:  # fmt: skip
     """A measure as one weight of a model is shifted and all others are fixed (Yue and Burges 2007, figs. 2 and 3).
 
     For a single query a ranking measure is piecewise constant; averaged over more queries it becomes smoother. At a
-    local optimum every curve has its maximum at shift 0. The model is not modified.
+    local optimum every curve has its maximum at shift 0.
 
     Parameters
     ----------
-    model, X
-        What `weights_of` reads, and its features; in the paper those of the training data.
-    q : Queries
-        The queries and labels of X.
+    weights, q
+        Of a model and its documents; in the paper those of the training data.
     measure : Measure
         The measure.
-    weights : int
-        The number of weights to shift, the largest by absolute value as in the paper, without those that change no
-        score. Features of similar scale make weights comparable.
+    sizes : sequence of int
+        Numbers of queries, ascending.
     shifts : array of shape (n_shifts,)
         Shifts relative to the trained weight, ascending.
-    sizes : sequence of int, optional
-        Numbers of queries, ascending; by default those of 100, 1,000 and 10,000 that `q` has, or all if it has fewer.
+    largest : int
+        The number of weights to shift, the largest by absolute value as in the paper, without those that change no
+        score. Features of similar scale make weights comparable.
     seed : int
         Seed of the sampling of queries.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> from lambdaboost import NDCG, Queries
-    >>> model = SimpleNamespace(coef_=np.array([1.0, 1.5]))
-    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    >>> found = weight_sweep(model, X, Queries([2, 1, 0], sizes=[3]), NDCG(1), weights=1, shifts=[-0.5, 0, 0.5])
+    >>> from experiments.yue2007.weights import linear_weights
+    >>> from lambdaboost import NDCG
+    >>> weights = linear_weights([1.0, 1.5], np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    >>> found = weight_sweep(weights, Queries([2, 1, 0], sizes=[3]), NDCG(1), [1], [-0.5, 0, 0.5], largest=1)
     >>> found.values.round(2)  # the first document passes the second, of grade 1, once its weight exceeds theirs
     array([[[1.  , 0.33, 0.33]]])
 
     """
-    of_model, t = weights_of(model, X), np.asarray(shifts, dtype=np.float64)
-    chosen = _largest(of_model, weights)
-    counts = np.array(sizes or [n for n in SIZES if n <= q.n_queries] or [q.n_queries])
-    drawn = np.random.default_rng(seed).permutation(q.n_queries)[: counts[-1]]
+    size = np.where(weights.moving, np.abs(weights.trained), 0.0)
+    chosen, t = np.argsort(-size, kind="stable")[:largest], np.asarray(shifts, dtype=np.float64)
+    drawn = np.random.default_rng(seed).permutation(q.n_queries)[: sizes[-1]]
     drawn_q, rows = q.take(drawn), q.rows_of(drawn)
-    scores = of_model.scores[rows]
-    values = np.empty((counts.size, chosen.size, t.size))
+    scores = weights.scores[rows]
+    values = np.empty((len(sizes), chosen.size, t.size))
     for w, weight in enumerate(chosen):
-        direction = np.zeros(of_model.trained.size)
-        direction[weight] = 1
-        moved = of_model.trained[weight] * of_model.moves(direction)[rows]
+        alone = np.where(np.arange(size.size) == weight, weights.trained, 0.0)
+        moved = weights.moves(alone)[rows]
         for at, shift in enumerate(t):
             of_queries = measure.per_query(scores + shift * moved, drawn_q)
-            values[:, w, at] = [np.nanmean(of_queries[:count]) for count in counts]
-    return WeightSweep(measure, counts, tuple(of_model.names[w] for w in chosen), t, values)
-
-
-def _largest(of_model: Weights, n: int) -> NDArray[np.int64]:
-    """Indices of the n largest weights among those that change a score."""
-    size = np.where(of_model.moving, np.abs(of_model.trained), 0.0)
-    found = np.argsort(-size, kind="stable")[:n]
-    found = found[size[found] > 0]
-    if not found.size:
-        raise ValueError("model has no weight that changes a score: all are 0 or the features are constant")
-    return found
+            values[:, w, at] = [np.nanmean(of_queries[:count]) for count in sizes]
+    return WeightSweep(np.array(sizes), tuple(weights.names[w] for w in chosen), t, values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -136,16 +134,20 @@ def fit_all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
     kept = (sums[:, 0] + sums[:, 1]) > 0
     low, high, (here, there, weight) = low[kept], high[kept], sums[kept].T
     position, group = np.concatenate([low, high]), np.tile(np.arange(low.size), 2)
-    clicks, trials = np.concatenate([here, there]), np.tile(weight, 2)
+    clicks, clicked = np.concatenate([here, there]), here + there
     # A rate of 1 everywhere would have no curvature.
-    missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)
-    relevance = clicked / np.bincount(group, trials)
+    missed = np.tile(weight * (1 + 1e-7), 2) - clicks
 
     log_p, moved = np.zeros(k), 0.0
     for _ in range(STEPS):
-        # The slope in log p, and the Hessian: the Laplacian of a graph of the positions.
+        # The best r of each pair, for which its clicks c equal the sum of m p r / (1 - p r) over both positions, with m
+        # the impressions without a click: of the two roots of this quadratic the one with p r < 1.
         p = np.exp(log_p)[position]
-        relevance = _relevance(p, group, missed, clicked, relevance)
+        (p_low, p_high), (m_low, m_high) = p.reshape(2, -1), (missed * p).reshape(2, -1)
+        apart = np.hypot(clicked * (p_low - p_high) + m_low - m_high, 2 * np.sqrt(m_low * m_high))
+        relevance = 2 * clicked / (clicked * (p_low + p_high) + m_low + m_high + apart)
+
+        # The slope in log p, and the Hessian: the Laplacian of a graph of the positions.
         rate = np.minimum(p * relevance[group], LARGEST_RATE)
         odds = missed * rate / (1 - rate)
         bend = odds / (1 - rate)
@@ -167,23 +169,3 @@ def fit_all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
     if moved >= 1e-3:
         return np.full(k, np.nan)
     return np.exp(log_p)
-
-
-def _relevance(p: Floats, group: Numbers, missed: Floats, clicked: NDArray[Any], r: Floats) -> Floats:
-    """The best r of each group: the root of Σ c − Σ (n − c) p r / (1 − p r), by Newton's method in log r."""
-    largest = np.zeros(r.size)
-    np.maximum.at(largest, group, p)
-    bound = LARGEST_RATE / largest
-    r = np.minimum(r, 0.999 * bound)
-    for _ in range(STEPS):
-        rate = np.minimum(p * r[group], LARGEST_RATE)
-        odds = missed * rate / (1 - rate)
-        slope = clicked - np.bincount(group, odds)
-        bend = np.bincount(group, odds / (1 - rate))
-        before = r
-        # At most nine tenths of the way to the bound, where the slope is infinite.
-        new = r * np.exp(np.clip(slope / np.maximum(bend, TINY), -3, 3))
-        r = np.minimum(new, r + 0.9 * (bound - r))
-        if (np.abs(r - before) <= 1e-10 * before).all():
-            break
-    return r

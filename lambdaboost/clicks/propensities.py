@@ -19,7 +19,6 @@ from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import Positions
 
-FIELDS = ("values", "low", "high", "names")
 ALL_SHOWN = 5  # positions of a curve whose `repr` shows all
 
 
@@ -56,9 +55,19 @@ class Propensities(Value):
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        # Floats, from any sequence or array of numbers; None and masked values stay None.
         for field in ("values", "low", "high"):
-            if (given := getattr(self, field)) is not None:
-                object.__setattr__(self, field, floats_or_none(field, given))
+            if (given := getattr(self, field)) is None:
+                continue
+            words = f"{field} must be numbers, one for each position: got"
+            if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+                raise TypeError(f"{words} {given!r}")
+            found: list[float | None] = []
+            for value in given:
+                if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+                    raise TypeError(f"{words} {value!r}")
+                found.append(None if value is None else float(value))
+            object.__setattr__(self, field, tuple(found))
         n = len(self.values)
         if set(self.values) <= {None}:
             raise ValueError("values has no propensity: give one for each position, None where unknown")
@@ -113,7 +122,7 @@ class Propensities(Value):
         """Write the curve as JSON, atomically; `load` reads it back with the same bits."""
         path = Path(path)
         check_place("path", path)
-        fields = {name: getattr(self, name) for name in FIELDS if getattr(self, name) is not None}
+        fields = {name: value for name, value in self._fields().items() if value is not None}
         with replacing(path) as file:
             file.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
         return path
@@ -210,14 +219,3 @@ CURVES: dict[str, Any] = {
     "Propensities.load": Propensities.load,
     "Propensities.power": Propensities.power,
 }
-
-
-def floats_or_none(field: str, given: Any) -> tuple[float | None, ...]:
-    """A field as floats, from any sequence or array of numbers; None and masked values stay None."""
-    found = given.tolist() if isinstance(given, np.ndarray) else given
-    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise TypeError(f"{field} must be numbers, one for each position, got {given!r}")
-    values = tuple(found)
-    if wrong := [v for v in values if v is not None and (isinstance(v, bool) or not isinstance(v, Real))]:
-        raise TypeError(f"{field} must be numbers, one for each position: got {wrong[0]!r}")
-    return tuple(None if value is None else float(value) for value in values)

@@ -84,18 +84,13 @@ def simulate(
     pages = np.stack([result_pages(q.scores(ranker), q.sizes, shown) for ranker in rankers])
     query = np.repeat(np.arange(q.n_queries), each)
     ranker = rng.integers(len(rankers), size=query.size)
-    return clicked_lists(pages[ranker, query], query, q, model, rng)
+    rows = pages[ranker, query]  # -1 past the end of a list
 
-
-def clicked_lists(
-    rows: NDArray[np.int64], query: NDArray[np.int64], q: Queries, model: Any, rng: np.random.Generator
-) -> ClickLog:
-    """The log of lists, (n_sessions, k) rows of `q`, −1 past the last one, that were shown for these queries."""
     grades = q.relevance.astype(np.float64)
     refuse_labels("relevance", grades, np.isnan(grades), "simulated users need a grade of every document")
     gain = np.expm1(grades * np.log(2))
     gain /= max(gain.max(), np.finfo(np.float64).tiny)
-    shown = rows >= 0
-    clicked = model.clicks(np.where(shown, gain[rows], np.nan), rng)
-    session, place = np.nonzero(shown)
-    return ClickLog(query[session], rows[shown], place + 1, clicked[shown], session=session)
+    seen = rows >= 0
+    clicked = model.clicks(np.where(seen, gain[rows], np.nan), rng)
+    session, place = np.nonzero(seen)
+    return ClickLog(query[session], rows[seen], place + 1, clicked[seen], session=session)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -67,10 +66,8 @@ def only_column(values: Any) -> NDArray[Any]:
 
 def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
     """Where an array has NaN, None or another null."""
-    if a.dtype.kind in "fcmM":
-        return np.isnan(a)
     if a.dtype.kind != "O":
-        return np.zeros(a.shape, dtype=np.bool_)
+        return np.asarray(a != a)  # as NaN and NaT are unlike themselves
     import pandas as pd
 
     return np.asarray(pd.isna(a))
@@ -98,14 +95,13 @@ def as_floats(name: str, values: Any) -> NDArray[np.float64]:
 
 def feature_array(X: Any) -> Any:
     """Features as a float32 or float64 array, or CSR matrix, of shape (n_documents, n_features)."""
-    from sklearn.utils import check_array  # which takes a second to import
+    from sklearn import config_context  # which takes a second to import
+    from sklearn.utils import check_array
 
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise TypeError(f"X is {X.dtype}: convert dates to numbers, such as days since the first one")
-    # scikit-learn 1.6 renamed the argument.
-    arguments = signature(check_array).parameters
-    finite = next(name for name in ("ensure_all_finite", "force_all_finite") if name in arguments)
-    found = check_array(X, accept_sparse="csr", **{finite: False})
+    with config_context(assume_finite=True):  # NaN is a missing value
+        found = check_array(X, accept_sparse="csr")
     return found.astype(float_type(found.dtype), copy=False)
 
 
@@ -158,12 +154,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
     if a.dtype.kind == "U":
         return a.astype(object)
-    if a.dtype.kind == "f" and (merged := np.abs(a) >= 2.0 ** (np.finfo(a.dtype).nmant + 1)).any():
-        row = int(merged.argmax())  # from 2^53 on, float64 merges neighbouring whole numbers
-        raise ValueError(
-            f"{name} is {a[row]:.0f} in {row_of(name, row)}, where {a.dtype} merges neighbouring numbers: give whole "
-            "numbers (int64) or text"
-        )
+    refuse_merged(name, a)
     if a.dtype == object:
         keys = a.tolist()
         wrong = {kind for kind in set(map(type, keys)) if not issubclass(kind, Hashable)}
@@ -173,6 +164,16 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
                 f"{name} is a {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
             )
     return a
+
+
+def refuse_merged(name: str, ids: NDArray[Any]) -> None:
+    """Raise for an id so large that its type merges neighbouring whole numbers, from 2^53 on in float64."""
+    if ids.dtype.kind == "f" and (merged := np.abs(ids) >= 2.0 ** (np.finfo(ids.dtype).nmant + 1)).any():
+        row = int(merged.argmax())
+        raise ValueError(
+            f"{name} is {ids[row]:.0f} in {row_of(name, row)}, where {ids.dtype} merges neighbouring numbers: give "
+            "whole numbers (int64) or text"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,18 +27,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, quote
+from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import (
     factorize_in_order,
     labels_of,
     only_column,
     positions_of,
     query_ids,
+    refuse_merged,
     weights_of,
 )
 from lambdaboost.datasets.collection import Categories, Collection, click_rate
@@ -50,8 +52,8 @@ from lambdaboost.datasets.table import (
     Table,
     category_text,
     encode,
-    find_categories,
     open_table,
+    plain_category,
 )
 
 # The roles that one column has, in the order in which they are read; `sources` has one for each source.
@@ -186,9 +188,6 @@ class Columns:
         if not table.is_named:
             return ()
         if self.features is not None:
-            there = set(table.names)
-            if missing := [column for column in self.features if column not in there]:
-                check_lacking(table, missing, "features")
             features = tuple(self.features)
         else:
             for column in self.drop:
@@ -211,15 +210,41 @@ class Columns:
         return features
 
     def categories_of(self, table: Table, features: Sequence[Any]) -> Categories:
-        """The values of the features that are categorical, in the order of their codes."""
+        """The values of the features that are categorical, in the order of their codes.
+
+        Those of a categorical type keep its order; polars' and Arrow's without one, and those of `categorical`, are
+        sorted by their texts.
+        """
         if not table.is_named:
             return {}
         for column in self.categorical:
             table.check(column, "categorical")
             if column not in features:
                 raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
-        found = find_categories(table, self.categorical)
-        return {column: found[column] for column in features if column in found}
+        import pandas as pd
+
+        found: dict[Any, Sequence[Any]] = {}
+        typed, named = set(table.categorical), set(self.categorical)
+        for column in features:
+            if column in typed:
+                values, _ = table.factorize(column)
+                if table.series(column).dtype == nw.Enum:
+                    values = list(table.series(column).dtype.categories)
+                elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
+                    values = sorted(values)
+                found[column] = tuple(map(plain_category, values))
+            elif column in named:
+                values, _ = table.factorize(column)
+                numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+                if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
+                    such_as = f"{numbers[fraction.argmax()]:g}"
+                    raise ValueError(
+                        f"{table.describe(column)} of {table.name} holds numbers, such as {such_as}: categories are "
+                        "texts or whole numbers; leave it out of the categories"
+                    )
+                table.warn_of_words(column, values)
+                found[column] = tuple(sorted(set(map(category_text, values))))
+        return found
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array and what is given with it.
@@ -242,7 +267,7 @@ class Columns:
             If something is missing, given twice or wrong; names the argument, or the column and the row.
 
         """
-        table = open_table(data, name, self.text).with_floats()
+        table = open_table(data, name, self.text)
         split, features = self.split(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
         return collect(encode(table, features, categories), split, features, categories)
@@ -380,17 +405,6 @@ def collect(features: Any, split: Split, names: Sequence[Any], categories: Categ
     return Collection(features, split.queries, split.documents, tuple(names) or None, categories, split.rows)
 
 
-def check_lacking(table: Table, missing: Sequence[Any], features: str) -> None:
-    """Raise where `features` lack; those of LETOR text, which omits zeros, are reported and count as 0."""
-    if table.kind != "letor" or not all(isinstance(one, str) and one.isdecimal() for one in missing):
-        raise ValueError(f"{table.name} lacks {features}: {listed(missing)}; add these columns")
-    if list(missing) != ["0"]:  # the column that engines leave empty
-        warn(
-            f"{table.name} lacks the features {listed(missing)}, which count as 0; if it was made with other features "
-            "than the training data, the scores are meaningless"
-        )
-
-
 def _read_column(table: Table, role: str, column: str) -> Any:
     """A column as its role wants it; weights as floats."""
     called = table.describe(column)
@@ -400,6 +414,8 @@ def _read_column(table: Table, role: str, column: str) -> Any:
             table.warn_of_words(column, ids.tolist())
         return ids
     if role == "document":
+        if table.series(column).dtype.is_float():
+            refuse_merged(called, table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
     if role in ("label", "sources"):

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
-import numpy as np
-
 from lambdaboost._words import quote
 from lambdaboost.datasets.collection import Categories, Collection, categorical_frame
-from lambdaboost.datasets.columns import Columns, Split, check_lacking, collect
+from lambdaboost.datasets.columns import Columns, Split, collect
 from lambdaboost.datasets.table import (
     ColumnTypeError,
     Table,
     encode,
-    find_categories,
     open_table,
     plain_category,
 )
@@ -39,8 +36,6 @@ class Encoder:
         The values of each categorical feature: texts, or numbers that the table's categorical type holds.
     unseen : "error" or "missing"
         What a category is that training did not have; ``"missing"`` warns once, with counts.
-    sparse : bool
-        Whether features of LETOR text are sparse, since a dense array of the training data would fill the memory.
 
     Examples
     --------
@@ -58,7 +53,6 @@ class Encoder:
     features: tuple[Any, ...] = ()
     categories: Categories = field(default_factory=dict)
     unseen: str = "error"
-    sparse: bool = False
 
     def __post_init__(self) -> None:
         if self.unseen not in UNSEEN:
@@ -78,9 +72,7 @@ class Encoder:
 
         """
         features = columns.features_of(table)
-        categories = columns.categories_of(table, features)
-        sparse = table.kind == "letor" and not isinstance(table.matrix, np.ndarray)
-        return cls(columns, features, categories, unseen, sparse)
+        return cls(columns, features, columns.categories_of(table, features), unseen)
 
     @classmethod
     def from_dict(cls, about: Mapping[str, Any]) -> Self:
@@ -106,16 +98,13 @@ class Encoder:
             raise TypeError(f"features is {features!r}: expected a list of names")
         known = {one.name for one in fields(Columns)} - {"features"}
         columns = Columns(**{name: value for name, value in given.items() if name in known})
-        unseen, sparse = given.get("unseen") or "error", bool(given.get("sparse", False))
-        return cls(columns, tuple(features), categories, unseen, sparse)
+        return cls(columns, tuple(features), categories, given.get("unseen") or "error")
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of the description of a model, as JSON holds them."""
         columns = asdict(self.columns) | {"features": None, "unseen": self.unseen}
         if self.features:
             columns["features"] = self.features
-        if self.sparse:
-            columns["sparse"] = True
         entries: dict[str, Any] = {"columns": columns}
         if self.categories:
             entries["categories"] = {name: list(values) for name, values in self.categories.items()}
@@ -131,39 +120,28 @@ class Encoder:
 
         Returns
         -------
-        float32 or float64 array of shape (n_rows, n_features), or CSR matrix
-            Those of the training in its order, with the codes of its categories, NaN where missing; an array as it is.
+        float32 or float64 array of shape (n_rows, n_features)
+            Those of the training in its order, with the codes of its categories, NaN where missing; an array, or CSR
+            matrix, as it is.
 
         """
         names = self.features or self.columns.features_of(table)
-        there, wanted = set(table.names), set(names)
-        missing = [name for name in names if name not in there]
-        if table.is_named and missing:
-            check_lacking(table, missing, "features of the training data")
-        if wrong := [one for one in find_categories(table) if one in wanted and one not in self.categories]:
+        if wrong := [one for one in table.categorical if one in names and one not in self.categories]:
             raise ColumnTypeError(
                 f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )
-        features = encode(table, names, self.categories, self.unseen)
-        # Sparse or dense as in training: XGBoost takes absent values as missing, zeros as zeros.
-        if table.kind == "letor" and self.sparse:
-            from scipy.sparse import csr_matrix
-
-            return csr_matrix(features)
-        if table.kind == "letor" and not isinstance(features, np.ndarray):
-            return features.toarray()
-        return features
+        return encode(table, names, self.categories, self.unseen)
 
     def frame(self, features: Any) -> Any:
         """Features as an engine takes them: a pandas frame with names and categories; without names as they are."""
-        if not self.features or not isinstance(features, np.ndarray):
+        if not self.features:
             return features
         return categorical_frame(features, self.features, self.categories)
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Further data, as `Columns.read`; columns that only label the documents need not be there."""
-        table = open_table(data, name, self.text).with_floats()
+        table = open_table(data, name, self.text)
         return self.collect(table, self.columns.split(table, y, optional=True, **arrays))
 
     def collect(self, table: Table, split: Split) -> Collection:

@@ -27,7 +27,7 @@ LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(-?\d{1,20})(?!\S))?\s*(.*)", re.DOTALL) 
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"^\s*docid\s*=\s*(\S+).*", re.DOTALL)
 LOWEST_ID, HIGHEST_ID = -(1 << 63), (1 << 64) - 1  # of int64 and uint64
-PART = 1 << 13  # lines that are parsed at once, which need several times the memory of their values
+PART = 1 << 10  # lines that are parsed at once, which take many times the memory of their values
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
 
@@ -149,10 +149,12 @@ def read_letor(
         features = sparse.vstack(parts, format="csr")
         features.eliminate_zeros()
     else:
-        features, row = np.full((n, d), absent, np.float32), 0
+        features, row = np.empty((n, d), np.float32), 0
         while parts:  # each of which is let go, since two copies of all values would be in memory otherwise
             values = parts.pop(0).tocoo()
-            features[row + values.row, values.col] = values.data
+            rows_of_part = features[row : row + values.shape[0]]
+            rows_of_part[:] = absent
+            rows_of_part[values.row, values.col] = values.data
             row += values.shape[0]
 
     # Queries.
@@ -197,8 +199,10 @@ def _parse(rows: list[bytes]) -> tuple[Any, NDArray[np.float64]]:
     from sklearn.datasets import load_svmlight_file
 
     features, grades = load_svmlight_file(io.BytesIO(b"\n".join(rows)), dtype=np.float32, zero_based=False)
-    np.clip(features.data, -FLOAT32_MAX, FLOAT32_MAX, out=features.data)
-    return sparse.csr_matrix(features), grades
+    values = np.clip(features.data, -FLOAT32_MAX, FLOAT32_MAX)
+    # Indices of 64 bits would take twice the memory of the values.
+    indices, ends = features.indices.astype(np.int32), features.indptr.astype(np.int32)
+    return sparse.csr_matrix((values, indices, ends), features.shape), grades
 
 
 def _find_fault(rows: list[bytes]) -> tuple[int, str]:
@@ -208,7 +212,7 @@ def _find_fault(rows: list[bytes]) -> tuple[int, str]:
         try:
             _parse([text])
         except (ValueError, OverflowError) as error:
-            return str(error)
+            return str(error).rstrip(".")
         return ""
 
     row = next(row for row, text in enumerate(rows) if fault(text))

@@ -16,14 +16,16 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,13 +53,15 @@ OTHER_FILES = {
     **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf"),
     **{".orc": "pandas.read_orc", ".dta": "pandas.read_stata", ".xml": "pandas.read_xml"},
 }
-# Words for a missing number in CSV, ignoring case; ids and categories are missing only where the field is empty.
-MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
+# Words for a missing number in CSV; ids and categories are missing only where the field is empty.
+MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
+           "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
+PADDED = r"0\d+"  # a number with leading zeros, which may be a code
+LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
 OPTIONS = "(on the command line by --categorical or --drop)"
 NOT_NUMERIC = f"encode it as numbers, make it a category, or leave it out {OPTIONS}"
-# A matrix of LETOR text with few values becomes dense up to this number of cells, 4 GiB of float32.
-DENSE_CELLS = 1 << 30
-MOST_FEATURES = 1 << 20  # of LETOR text as a table: each has a name
+# LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
+MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
 
 
 class ColumnTypeError(TypeError, ValueError):
@@ -72,7 +76,7 @@ class ColumnTypeError(TypeError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a table, a file or an array: columns with names, or a matrix, or both; made by `open_table`.
+    """The rows of a table, a file or an array: columns with names, or a matrix; made by `open_table`.
 
     A value is missing where it is null or NaN; in CSV where the field is empty or, in a column of numbers, a word such
     as NA.
@@ -86,9 +90,7 @@ class Table:
     frame : narwhals.DataFrame, or None
         The columns with names; None for an array.
     matrix : array or sparse matrix of shape (n_rows, n), or None
-        The features of LETOR text, or what was given as an array: `select` checks it, since a pipeline may encode it.
-    places : dict of str to int
-        The column of `matrix` that holds each feature of LETOR text.
+        What was given as an array: `select` checks it, since a pipeline may encode it.
 
     """
 
@@ -96,7 +98,6 @@ class Table:
     kind: str
     frame: Any = None
     matrix: Any = None
-    places: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         if self.frame is not None:
@@ -109,16 +110,17 @@ class Table:
         """Whether columns have names; those of an array have only a place."""
         return self.frame is not None
 
-    def with_floats(self) -> Table:
-        """The table, of an array one whose features are checked floats, so that they are refused before its labels."""
-        if self.is_named:
-            return self
-        return replace(self, matrix=feature_array(self.matrix))
-
     @property
     def names(self) -> list[Any]:
         """The names of the columns, in order."""
-        return [] if self.frame is None else [*self.places, *self.frame.columns]
+        return [] if self.frame is None else list(self.frame.columns)
+
+    @property
+    def categorical(self) -> list[Any]:
+        """The names of the columns of a categorical type."""
+        if self.frame is None:
+            return []
+        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
 
     def describe(self, column: Any) -> Column:
         """What messages call a column; rows count from 0 in a table, from 1 in a file."""
@@ -138,24 +140,16 @@ class Table:
         raise ValueError(f"{before}{self.name} has no column {quote(column)}{meant}: {hint}")
 
     def series(self, column: Any) -> Any:
-        """A column as a narwhals series; a feature of LETOR text as an array."""
-        if column in self.places:
-            values = self.matrix[:, self.places[column]]
-            if not isinstance(values, np.ndarray):
-                values = values.toarray().ravel()
-            return values
-        return self.frame[:, list(self.frame.columns).index(column)]
+        """A column as a narwhals series; its name need not be text."""
+        return self.frame[:, self.names.index(column)]
 
     def column(self, column: Any) -> Any:
         """A column as a series of the table's own library."""
-        series = self.series(column)
-        return series if isinstance(series, np.ndarray) else series.to_native()
+        return self.series(column).to_native()
 
     def values(self, column: Any) -> NDArray[Any]:
         """A column as an array with a value for each row; raises `ColumnTypeError` for lists and structs."""
         series = self.series(column)
-        if isinstance(series, np.ndarray):
-            return series
         if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
             lists = series.head(1).to_list()
         else:
@@ -178,22 +172,26 @@ class Table:
             kind = self.series(column).dtype
             raise ColumnTypeError(f"{self.describe(column)} of {self.name} is {kind}, not numeric", remedy)
 
-        # Objects; in CSV some words mean a missing number.
+        # Objects, in CSV text where one field is no number, or has leading zeros.
         import pandas as pd
 
-        missing = is_missing(values)
-        if self.kind == "csv":
-            missing |= np.array([str(word).strip().lower() in MISSING for word in values])
-        found = pd.to_numeric(pd.Series(values).mask(missing), errors="coerce").to_numpy(np.float64)
-        if (wrong := np.isnan(found) & ~missing).any():
+        found = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+        if (wrong := np.isnan(found) & ~is_missing(values)).any():
             name, row = self.describe(column), int(wrong.argmax())
             raise ColumnTypeError(f"{name} is {quote(values[row])} in {name.row(row)}, not a number", remedy)
+        if words and (
+            padded := [one for one in values if isinstance(one, str) and re.fullmatch(PADDED, one)]
+        ):
+            warn(
+                f"{self.describe(column)} of {self.name} holds {padded[0]!r}, read as the number {int(padded[0])}: "
+                f"if it is a code, make the column a category, or leave it out {OPTIONS}"
+            )
         return found
 
     def select(self, columns: Sequence[Any]) -> Any:
-        """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64; or CSR.
+        """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64.
 
-        An array is taken whole, whatever the names.
+        An array, or CSR matrix, is taken whole, whatever the names.
 
         Raises
         ------
@@ -201,35 +199,16 @@ class Table:
             If columns hold no numbers; names every one of them.
 
         """
-        names = self.names
-        if self.kind == "array":
+        if self.frame is None:
             return feature_array(self.matrix)
-        if self.kind == "letor" and not isinstance(self.matrix, np.ndarray):
-            from scipy.sparse import csr_matrix
-
-            # A product with ones moves columns of a sparse matrix to other places.
-            there = [at for at, column in enumerate(columns) if column in self.places]
-            ones, places = np.ones(len(there), np.float32), [self.places[columns[at]] for at in there]
-            return (
-                self.matrix @ csr_matrix((ones, (places, there)), (self.matrix.shape[1], len(columns)))
-            ).tocsr()
-        if self.kind == "letor" and list(columns) == list(self.places):
-            return self.matrix
-        if self.kind == "letor":  # in which absent features are 0
-            selected = np.zeros((len(self), len(columns)), np.float32)
-            for at, column in enumerate(columns):
-                if column in self.places:
-                    selected[:, at] = self.matrix[:, self.places[column]]
-            return selected
         if not columns:
             return np.empty((len(self), 0), np.float32)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
         schema = self.frame.schema
-        if self.kind != "csv" and all(
-            schema[name].is_float() or schema[name].is_integer() for name in columns
-        ):
-            chosen: Any = [names.index(column) for column in columns]
+        if all(schema[name].is_float() or schema[name].is_integer() for name in columns):
+            place = {name: at for at, name in enumerate(self.names)}
+            chosen: Any = [place[column] for column in columns]
             first, last = chosen[0], chosen[-1]
             if chosen == list(range(first, last + 1)):
                 chosen = slice(first, last + 1)
@@ -270,9 +249,6 @@ class Table:
         if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
             return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64)
         series = self.series(column)
-        if isinstance(series, np.ndarray):
-            of_row, different = pd.factorize(series)
-            return different.tolist(), of_row.astype(np.int64)
         # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
         there = ~series.is_null().to_numpy().astype(np.bool_)
         values = self.values(column)
@@ -287,7 +263,7 @@ class Table:
         """Warn where a column of text in CSV holds words that elsewhere mean a missing value, such as NULL."""
         if self.kind != "csv":
             return
-        if words := sorted({value for value in values if str(value).strip().lower() in MISSING[1:]}):
+        if words := sorted(set(values).intersection(MISSING)):
             warn(
                 f"{self.describe(column)} of {self.name} holds {listed(words)}, read as text like any other: leave the "
                 "field empty where the value is missing"
@@ -321,8 +297,6 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
     (['q', 'bm25'], 2, array([0.5 , 0.25]))
 
     """
-    import narwhals as nw
-
     if isinstance(data, Table):
         table = data
     elif isinstance(data, str | os.PathLike):
@@ -372,7 +346,6 @@ def category_text(value: Any) -> str:
 
 def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     """A file by its ending: CSV, Parquet, or LETOR text."""
-    import narwhals as nw
     import pandas as pd
 
     check_file(path)
@@ -386,21 +359,23 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if path.suffix.lower() == ".zip":
             raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
 
-        # LETOR text: a matrix of its features, and the columns of grades, queries and names.
+        # LETOR text: columns of features, grades, queries and names.
         X, q = data = read_letor(path, absent=absent)
-        if data.n_features > MOST_FEATURES:
+        if data.n_features > MOST_FEATURES or X.shape[0] * X.shape[1] > MOST_VALUES:
             raise ValueError(
-                f"{path} has a feature {data.n_features}, above {MOST_FEATURES}: correct it, or number the features "
-                "anew"
+                f"{path} has {X.shape[0]} rows of {data.n_features} features, too many for a table: number the "
+                "features anew, or give what read_letor reads, which stays sparse"
             )
-        if not isinstance(X, np.ndarray) and X.shape[0] * X.shape[1] <= DENSE_CELLS:
+        if not isinstance(X, np.ndarray):
             X = X.toarray()
+        features = pd.DataFrame(
+            X, columns=[str(feature) for feature in range(1, data.n_features + 1)], copy=False
+        )
         ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
         columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
         if data.documents is not None:
             columns[DOCUMENT] = data.documents
-        places = {str(place + 1): place for place in range(data.n_features)}
-        return Table(str(path), "letor", nw.from_native(pd.DataFrame(columns)), X, places)
+        return Table(str(path), "letor", nw.from_native(features.assign(**columns)))
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
     kind, what = "csv", "CSV with a header"
@@ -419,10 +394,10 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
                 frame = frame.reset_index(named)
     except ImportError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError, zipfile.BadZipFile) as error:  # the latter of zip files
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+        raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
     return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
 
 
@@ -439,20 +414,23 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
             ]
             if len(inside) != 1:
                 raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
-            try:
-                opened = io.BytesIO(folder.read(inside[0]))
-            except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # a password, or damage
-                raise ValueError(f"{error}; unpack it first") from None
+            opened = io.BytesIO(folder.read(inside[0]))
 
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
     with opened as file:
-        names = pd.read_csv(file, header=None, nrows=1, dtype=str, **settings).iloc[0].tolist()
+        head = pd.read_csv(file, header=None, nrows=1 + LOOKED_AT, dtype=str, **settings)
+        names = head.iloc[0].tolist()
         _check_names(names)
-        kinds = {name: str for name in text if name in names}
+        # Text: what has to be, and numbers with leading zeros; of the latter a word may mean a missing one.
+        padded = head.iloc[1:].apply(lambda fields: fields.str.fullmatch(PADDED).any())
+        kept = set(text)
+        kinds = {
+            name: str for name, is_padded in zip(names, padded, strict=True) if is_padded or name in kept
+        }
+        words = ["", *MISSING, *(f" {word}" for word in MISSING)]
+        missing = {name: [""] if name in kept else words for name in names}
         file.seek(0)
-        frame = pd.read_csv(file, low_memory=False, na_values=[""], dtype=kinds, **settings)
-        if not isinstance(frame.index, pd.RangeIndex):
-            raise ValueError("rows have more cells than the header; name every column")
+        frame = pd.read_csv(file, low_memory=False, na_values=missing, dtype=kinds, **settings)
         if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
             by = {",": "commas", "\t": "tabs"}[separator]
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
@@ -477,65 +455,34 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")
 
 
-# Categories, which are features by their codes.
-
-
-def find_categories(table: Table, named: Iterable[Any] = ()) -> dict[Any, tuple[Any, ...]]:
-    """The values of the columns of a categorical type in their order, and of those that are `named`, as sorted texts.
-
-    Raises
-    ------
-    ValueError
-        If a named column holds numbers with fractions.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = open_table(pd.DataFrame({"n": [2, 10], "c": pd.Categorical(["b", "a"])}))
-    >>> find_categories(table, ["n"])
-    {'n': ('10', '2'), 'c': ('a', 'b')}
-
-    """
-    if not table.is_named:
-        return {}
-    import narwhals as nw
-    import pandas as pd
-
-    found, named = {}, set(named)
-    for column, kind in (dict.fromkeys(table.places) | dict(table.frame.schema)).items():
-        # A categorical type has values in an order; polars' and Arrow's are those of the rows, in any order.
-        if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
-            values: Iterable[Any] = getattr(kind, "categories", None) or ()
-            if not values:
-                values, _ = table.factorize(column)
-                if not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
-                    values = sorted(values)
-            found[column] = tuple(map(plain_category, values))
-        elif column in named:
-            values, _ = table.factorize(column)
-            numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-            if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
-                raise ValueError(
-                    f"{table.describe(column)} of {table.name} holds numbers, such as {numbers[fraction.argmax()]:g}: "
-                    "categories are texts or whole numbers; leave it out of the categories"
-                )
-            table.warn_of_words(column, values)
-            found[column] = tuple(sorted(set(map(category_text, values))))
-    return found
-
-
 def encode(
     table: Table, names: Sequence[Any], categories: Mapping[Any, Sequence[Any]], unseen: str = "error"
 ) -> Any:
     """Features of a table, float (n_rows, n_features), with the codes of `categories`, which are known by their texts.
 
-    Rows with another value raise ValueError, or where `unseen` is ``"missing"`` are NaN, with one warning.
+    Rows with another value raise ValueError, or where `unseen` is ``"missing"`` are NaN, with one warning. Columns that
+    lack raise ValueError too, but in LETOR text, which omits zeros, count as 0, with a warning.
 
     >>> import pandas as pd
     >>> encode(open_table(pd.DataFrame({"c": ["us", None, "de"]})), ["c"], {"c": ["de", "us"]}).ravel()
     array([ 1., nan,  0.], dtype=float32)
     """
-    if not (table.is_named and categories):
+    if not table.is_named:
+        return table.select(names)
+    there = set(table.names)
+    if lacking := [name for name in names if name not in there]:
+        import pandas as pd
+
+        if table.kind != "letor" or not all(isinstance(one, str) and one.isdecimal() for one in lacking):
+            raise ValueError(f"{table.name} lacks the features {listed(lacking)}: add these columns")
+        if lacking != ["0"]:  # the column that engines leave empty
+            warn(
+                f"{table.name} lacks the features {listed(lacking)}, which count as 0; if it was made with other "
+                "features than the training data, the scores are meaningless"
+            )
+        zeros = pd.DataFrame(np.zeros((len(table), len(lacking)), np.float32), columns=lacking)
+        table = replace(table, frame=nw.from_native(pd.concat([table.frame.to_native(), zeros], axis=1)))
+    if not categories:
         return table.select(names)
 
     # Numbers together, then the codes of each category between them.

@@ -10,13 +10,12 @@ if __name__ != "lambdaboost.evaluation":
 
 from lambdaboost.evaluation.binary import AUC, MAP, MRR, BPref, Precision, Recall
 from lambdaboost.evaluation.click_dcg import ClickDCG
-from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.comparison import Comparison, Difference, compare, compare_values
 from lambdaboost.evaluation.correlations import KendallTau, PairAccuracy, Pearson, Spearman
 from lambdaboost.evaluation.err import ERR
 from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.naming import parse, read_value
-from lambdaboost.evaluation.ndcg import NDCG
+from lambdaboost.evaluation.ndcg import CNDCG, NDCG
 from lambdaboost.evaluation.report_page import report
 from lambdaboost.evaluation.trade_offs import Choice, TradeOff, trade_off
 from lambdaboost.evaluation.trec import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import inlined, inlined_strict_fp
+from lambdaboost._jit import called, inlined_strict_fp
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
@@ -17,7 +17,7 @@ MOVES_PER_DOCUMENT = 8  # then clustered scores are dealt without outliers, and 
 WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
-@inlined
+@called
 def order_by_score(scores, order, ranked, bucket_of, next_in):
     """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
@@ -47,7 +47,7 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):
     return False
 
 
-@inlined
+@called
 def _range_without_outliers(scores, memory):
     """A highest and a lowest score between which most of them lie, from a sample."""
     size = min(scores.size, SAMPLE)
@@ -61,7 +61,7 @@ def _range_without_outliers(scores, memory):
     return high + (high - low), low - (high - low)
 
 
-@inlined
+@called
 def order_by_comparing(scores, order, ranked, other):
     """Like `order_by_score`, for scores on which it returns False; `other` is int32 scratch memory, (n,).
 
@@ -96,7 +96,7 @@ def _bucket(score, best, buckets_per_score, last):
     return np.int32(min(max((best - score) * buckets_per_score, 0.0), last))
 
 
-@inlined
+@called
 def _fill_buckets(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
     """Write the documents by bucket, best first; inside a bucket by index."""
     n = scores.size
@@ -116,7 +116,7 @@ def _fill_buckets(scores, best, buckets_per_score, order, ranked, bucket_of, nex
         order[r], ranked[r] = i, scores[i]
 
 
-@inlined
+@called
 def _insertion_sort(order, ranked, moves):
     """Stable insertion sort; False if it takes more than `moves` moves."""
     for r in range(1, order.size):
@@ -133,7 +133,7 @@ def _insertion_sort(order, ranked, moves):
     return True
 
 
-@inlined
+@called
 def order_documents(scores, order, scratch):
     """Write the permutation that sorts `scores` descending to `order`, whatever the scores.
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, inlined_strict_fp, kernel, kernel_strict_fp, over_queries
+from lambdaboost._jit import kernel, kernel_strict_fp, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
@@ -126,39 +126,38 @@ class Pearson(Measure):
         return out
 
 
-@inlined_strict_fp
-def _pearson(x, y):
-    """Of the documents with a label.
+@kernel_strict_fp
+def _pearsons(first, last, offsets, scores, labels, out):
+    """Of the documents with a label, in two passes.
 
     Differences from the first one are exact where scores lie close, and 0 where they are equal. The power of two brings
     scores to about 1, so that no square overflows or vanishes; squares of labels, which are float32, do not.
     """
-    n, first, largest = 0, 0, 0.0
-    for i in range(x.size):
-        if not np.isnan(y[i]):
-            first = i if n == 0 else first
-            n, largest = n + 1, max(largest, abs(x[i]))
-    if n < 2:
-        return np.nan
-    scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
-    x_0, y_0 = x[first] * scale, np.float64(y[first])
-    mean_x, mean_y = 0.0, 0.0
-    for i in range(x.size):
-        mean_x += x[i] * scale - x_0 if not np.isnan(y[i]) else 0.0
-        mean_y += y[i] - y_0 if not np.isnan(y[i]) else 0.0
-    mean_x, mean_y = mean_x / n, mean_y / n
-    xx, xy, yy = 0.0, 0.0, 0.0
-    for i in range(x.size):
-        dx = x[i] * scale - x_0 - mean_x if not np.isnan(y[i]) else 0.0
-        dy = y[i] - y_0 - mean_y if not np.isnan(y[i]) else 0.0
-        xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
-    return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
-
-
-@kernel_strict_fp
-def _pearsons(first, last, offsets, x, y, out):
     for q in range(first, last):
-        out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])
+        x, y = scores[offsets[q] : offsets[q + 1]], labels[offsets[q] : offsets[q + 1]]
+        n, first_known, largest = 0, 0, 0.0
+        for i in range(x.size):
+            if not np.isnan(y[i]):
+                first_known = i if n == 0 else first_known
+                n, largest = n + 1, max(largest, abs(x[i]))
+        if n < 2:
+            out[q] = np.nan
+            continue
+        # The means.
+        scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
+        x_0, y_0 = x[first_known] * scale, np.float64(y[first_known])
+        mean_x, mean_y = 0.0, 0.0
+        for i in range(x.size):
+            mean_x += x[i] * scale - x_0 if not np.isnan(y[i]) else 0.0
+            mean_y += y[i] - y_0 if not np.isnan(y[i]) else 0.0
+        mean_x, mean_y = mean_x / n, mean_y / n
+        # The sums of squares and products.
+        xx, xy, yy = 0.0, 0.0, 0.0
+        for i in range(x.size):
+            dx = x[i] * scale - x_0 - mean_x if not np.isnan(y[i]) else 0.0
+            dy = y[i] - y_0 - mean_y if not np.isnan(y[i]) else 0.0
+            xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
+        out[q] = min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
 class Spearman(Measure):
@@ -206,7 +205,9 @@ def centered_ranks(values: NDArray[np.float64], q: Queries) -> NDArray[np.float6
     array([-1. ,  0.5,  0.5,  nan])
     """
     out = np.empty(q.n_documents)
-    over_queries(_all_ranks, q.offsets, _rows_by(np.where(np.isnan(values), -np.inf, values), q), values, out)
+    over_queries(
+        _centered_ranks, q.offsets, _rows_by(np.where(np.isnan(values), -np.inf, values), q), values, out
+    )
     return out
 
 
@@ -215,43 +216,36 @@ def _rows_by(scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
     return sort_by_score(q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64)), scores, q)
 
 
-@inlined
-def _ranks(rows, values, out):
-    n, r = 0, 0
-    for row in rows:
-        n += not np.isnan(values[np.int64(row)])
-    while r < rows.size:
-        start, value = r, values[np.int64(rows[r])]
-        while r < rows.size and (values[np.int64(rows[r])] == value or np.isnan(value)):
-            r += 1
-        for at in range(start, r):
-            out[np.int64(rows[at])] = np.nan if np.isnan(value) else 0.5 * (n - start - r)
-
-
 @kernel
-def _all_ranks(first, last, offsets, rows, values, out):
+def _centered_ranks(first, last, offsets, rows, values, out):
     for q in range(first, last):
-        _ranks(rows[offsets[q] : offsets[q + 1]], values, out)
-
-
-@inlined
-def _spearman(rows, scores, of_labels):
-    """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
-    n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0
-    while r < rows.size:
-        tied, y_tied, score = 0, 0.0, scores[np.int64(rows[r])]
-        while r < rows.size and scores[np.int64(rows[r])] == score:
-            y = of_labels[np.int64(rows[r])]
-            if not np.isnan(y):
-                tied, y_tied, yy = tied + 1, y_tied + y, yy + y * y
-            r += 1
-        xy -= (n + 0.5 * tied) * y_tied
-        n, cubes = n + tied, cubes + float(tied) ** 3
-    xx = (float(n) ** 3 - cubes) / 12
-    return xy / np.sqrt(xx * yy) if xx > 0 and yy > 0 else np.nan
+        in_order = rows[offsets[q] : offsets[q + 1]]
+        n, r = 0, 0
+        for row in in_order:
+            n += not np.isnan(values[np.int64(row)])
+        # Values that tie, at ranks start:r, have the mean of these ranks.
+        while r < in_order.size:
+            start, value = r, values[np.int64(in_order[r])]
+            while r < in_order.size and (values[np.int64(in_order[r])] == value or np.isnan(value)):
+                r += 1
+            for at in range(start, r):
+                out[np.int64(in_order[at])] = np.nan if np.isnan(value) else 0.5 * (n - start - r)
 
 
 @kernel
 def _spearmans(first, last, offsets, rows, scores, of_labels, out):
+    """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
     for q in range(first, last):
-        out[q] = _spearman(rows[offsets[q] : offsets[q + 1]], scores, of_labels)
+        in_order = rows[offsets[q] : offsets[q + 1]]
+        n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0
+        while r < in_order.size:
+            tied, y_tied, score = 0, 0.0, scores[np.int64(in_order[r])]
+            while r < in_order.size and scores[np.int64(in_order[r])] == score:
+                y = of_labels[np.int64(in_order[r])]
+                if not np.isnan(y):
+                    tied, y_tied, yy = tied + 1, y_tied + y, yy + y * y
+                r += 1
+            xy -= (n + 0.5 * tied) * y_tied
+            n, cubes = n + tied, cubes + float(tied) ** 3
+        xx = (float(n) ** 3 - cubes) / 12
+        out[q] = xy / np.sqrt(xx * yy) if xx > 0 and yy > 0 else np.nan

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._checks import check_number, check_whole, error_context
 from lambdaboost._value import Value, text_of
 from lambdaboost._warn import warn
-from lambdaboost.callback import call_measure
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
 from lambdaboost.evaluation.ties import describe_sorted_ties
+from lambdaboost.scoring import call_measure
 
 MEASURES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 

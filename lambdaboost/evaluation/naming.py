@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lambdaboost._words import quote
-from lambdaboost.callback import RENAMED
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.correlations import Spearman
 from lambdaboost.evaluation.measure import MEASURES, Measure, short_name_of
-from lambdaboost.evaluation.ndcg import NDCG
+from lambdaboost.evaluation.ndcg import CNDCG, NDCG
+from lambdaboost.scoring import RENAMED
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do, with the source and
 # parameters as in `Measure.name`. XGBoost's results have "pre-" before names that it would minimise.

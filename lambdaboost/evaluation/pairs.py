@@ -27,42 +27,41 @@ class LabelLevels(NamedTuple):
 
 def levels(q: Queries, source: str) -> LabelLevels:
     """The levels of a label source; cached in `q`."""
-    return q.memo(("label levels", source), lambda: _levels_of(q.source(source, allow_negative=True), q))
 
+    def find() -> LabelLevels:
+        # The labels of each query in descending order, missing ones last.
+        labels, starts = q.source(source, allow_negative=True), q.offsets[:-1]
+        key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
+        rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
+        in_order, known = labels[rows], ~np.isnan(labels[rows])
 
-def _levels_of(labels: NDArray[np.float32], q: Queries) -> LabelLevels:
-    """By the labels in descending order, the missing ones of a query last."""
-    starts = q.offsets[:-1]
-    key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
-    rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
-    in_order, known = labels[rows], ~np.isnan(labels[rows])
-    begins = known & (in_order != np.roll(in_order, 1))
-    begins[starts] = known[starts]
-    n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
-    level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
-    of_document[rows[known]] = level[known]
-    tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
-    of_pairs = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
-    n_known = np.add.reduceat(known, starts, dtype=np.float64)
-    return LabelLevels(of_document, n, (n_known**2 - of_pairs) / 2)
+        # A level begins where the label is another than the one before.
+        begins = known & (in_order != np.roll(in_order, 1))
+        begins[starts] = known[starts]
+        n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
+        level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
+        of_document[rows[known]] = level[known]
+
+        # Of the n² ordered pairs of documents with a label, those that tie are left out.
+        tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
+        n_tied = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
+        n_known = np.add.reduceat(known, starts, dtype=np.float64)
+        return LabelLevels(of_document, n, (n_known**2 - n_tied) / 2)
+
+    return q.memo(("label levels", source), find)
 
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
     """The share of pairs of different label in the right order; NaN if there is none."""
-    wrong, pairs = _wrong_pairs(scores, q, source), levels(q, source).n_pairs
-    return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
-
-
-def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
-    wrong, lanes = np.empty(q.n_queries), in_lanes(q)
+    wrong, lanes, level = np.empty(q.n_queries), in_lanes(q), levels(q, source)
     if lanes.query.size:
         labels = q.source(source, allow_negative=True)
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
-        level = levels(q, source)
         in_order = sort_by_score(level.of_document, scores, q)
         over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
-    return wrong
+    pairs = level.n_pairs
+    return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
 
 
 @inlined
@@ -94,32 +93,31 @@ def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out)
                 out[lanes.query[b, lane]] = wrong[lane]
 
 
-@inlined
-def _wrong_of_query(q, offsets, ranked, n_levels, above):
-    """`above` is the tree: its sum up to a level counts the documents above of that level or a better one."""
-    for level in range(n_levels + 1):
-        above[level] = 0
-    wrong, n = 0, 0
-    for figure in ranked[offsets[q] : offsets[q + 1]]:
-        level = np.int64(figure)
-        if level == 0:
-            continue
-        at, no_worse = level, 0
-        while at > 0:
-            no_worse += above[at]
-            at &= at - 1
-        wrong += n - no_worse
-        n += 1
-        while level <= n_levels:
-            above[level] += 1
-            level += level & -level
-    return wrong
-
-
 @kernel
 def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):
-    """Lists that are too long for lanes."""
+    """Lists that are too long for lanes.
+
+    `above` is the tree: its sum up to a level counts the documents above of that level or a better one.
+    """
     above = np.empty(longest(first, last, offsets) + 1, np.int32)
     for q in range(first, last):
-        if offsets[q + 1] - offsets[q] > LONGEST_COUNTED:
-            out[q] = _wrong_of_query(q, offsets, ranked, n_levels[q], above)
+        if offsets[q + 1] - offsets[q] <= LONGEST_COUNTED:
+            continue
+        for level in range(n_levels[q] + 1):
+            above[level] = 0
+        wrong, n = 0, 0
+        for figure in ranked[offsets[q] : offsets[q + 1]]:
+            level = np.int64(figure)
+            if level == 0:
+                continue
+            # The documents above of a worse level are those that are not in the sum.
+            at, no_worse = level, 0
+            while at > 0:
+                no_worse += above[at]
+                at &= at - 1
+            wrong += n - no_worse
+            n += 1
+            while level <= n_levels[q]:
+                above[level] += 1
+                level += level & -level
+        out[q] = wrong

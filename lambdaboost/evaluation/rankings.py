@@ -126,15 +126,10 @@ def _ranked_in_lanes(first, last, documents, offsets, lanes, scores, values, out
         n = lanes.first[b + 1] - lanes.first[b]
         to_lanes(lanes.query[b], n, scores, offsets, -np.inf, s)
         count_ranks(n, s, rank)
-        _to_ranks(lanes.query[b], offsets, rank, values, out)
-
-
-@inlined
-def _to_ranks(query, offsets, rank, values, out):
-    for lane in range(LANES):
-        q = query[lane]
-        if q < 0:
-            continue
-        here, ranked = values[offsets[q] : offsets[q + 1]], out[offsets[q] : offsets[q + 1]]
-        for p in range(here.size):
-            ranked[rank[p * LANES + lane]] = here[p]
+        for lane in range(LANES):
+            q = lanes.query[b, lane]
+            if q < 0:
+                continue
+            here, ranked = values[offsets[q] : offsets[q + 1]], out[offsets[q] : offsets[q + 1]]
+            for p in range(here.size):
+                ranked[rank[p * LANES + lane]] = here[p]

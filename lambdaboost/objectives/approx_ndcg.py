@@ -67,7 +67,8 @@ class ApproxNDCG(Objective):
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, alpha = q.offsets, float(self.alpha)
-        gains, labelled = self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source))
+        gains = self.metric.swap_gains(q).astype(np.float32)
+        labelled = ~np.isnan(q.source(self.metric.source))
 
         def lambdas(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))

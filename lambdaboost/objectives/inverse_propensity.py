@@ -81,11 +81,14 @@ class InversePropensity(Objective):
 
     def inverse_propensities(self, q: Queries) -> NDArray[np.float32]:
         """1/p of each document, 1 without a click, float32 (n_documents,); of no length where all are 1."""
+        # Clicks, each of which needs a position.
         rule: Any = self.rule
         source = rule.source
         clicked = q.source(source) > 0
         remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
         refuse_labels(source, q.labels[source], clicked & (q.required_position() == 0), remedy)
+
+        # What they count.
         rows = np.flatnonzero(clicked)
         positions: Any = q.positions
         weight = 1 / self.propensities.at_positions(positions.take(rows))

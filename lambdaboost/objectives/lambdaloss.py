@@ -95,7 +95,8 @@ class LambdaLoss(Objective):
 
     def _prepare_loss_1(self, q: Queries) -> Lambdas:
         offsets, sigma = q.offsets, float(self.sigma)
-        gains, labelled = self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source))
+        gains = self.metric.swap_gains(q).astype(np.float32)
+        labelled = ~np.isnan(q.source(self.metric.source))
         discounts = 1 / np.log2(2.0 + np.arange(q.sizes.max()))
 
         def lambdas(now: Round) -> LambdaMu:

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
-from lambdaboost.callback import columns_of
+from lambdaboost._words import counted
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import check_measure, is_ordered, mean_of
 from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.scoring import columns_of
 
 Floats = NDArray[np.float64]
 DUPLICATES = 0.05  # the share of queries that may equal queries of another part under other names
@@ -414,9 +415,8 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     content = np.unique(hash_queries(data), return_inverse=True)[1]
     n = int(content.max()) + 1
     if n < folds:
-        raise ValueError(
-            f"folds is {folds}, but there are {n} different queries: give fewer folds, or more queries"
-        )
+        there = counted(n, "different query", "different queries")
+        raise ValueError(f"folds is {folds}, of {there}: give fewer folds, or more queries")
     found: NDArray[np.int64] = np.random.default_rng(seed).permutation(n)[content] % folds
     return found
 

@@ -24,9 +24,9 @@ Floats = NDArray[np.float64]
 
 def most_violated_assignment(scores: Floats, q: Queries, k: int | None) -> tuple[Floats, Floats]:
     """Δ of every query's ŷ and ∂(s·φ(ŷ) − s·φ(y*))/∂s of every document, for NDCG@k of grades 0 and 1."""
-    of_document, discount = classes(q, 1.0), (1 / np.log2(2.0 + np.arange(q.sizes.max())))[:k]
+    of_document, discount = classes(q), (1 / np.log2(2.0 + np.arange(q.sizes.max())))[:k]
     loss, direction = np.zeros(q.n_queries), np.zeros(q.n_documents)
-    for query in np.flatnonzero(with_both(q, 1.0)):
+    for query in np.flatnonzero(with_both(q)):
         rows = np.flatnonzero(of_document[q.offsets[query] : q.offsets[query + 1]] >= 0) + q.offsets[query]
         loss[query], direction[rows] = _query(scores[rows], of_document[rows] == GOOD, discount)
     return loss, direction

@@ -32,38 +32,39 @@ BY_AUC, BY_MAP, BY_NDCG, BY_MRR, BY_FIRST = range(len(KINDS))
 Floats = NDArray[np.float64]
 
 
-def most_violated(
-    kind: str, scores: Floats, q: Queries, threshold: float, k: int | None
-) -> tuple[Floats, Floats]:
+def most_violated(kind: str, scores: Floats, q: Queries, k: int | None) -> tuple[Floats, Floats]:
     """Δ of every query's ŷ and ∂(s·φ(ŷ) − s·φ(y*))/∂s of every document, for one of `KINDS` with a cutoff."""
     rank = np.arange(q.sizes.max() + 1)
     value = 1 / np.log2(2.0 + rank) if kind == "NDCG" else 1 / (1.0 + rank)
     value[k:] = 0 if k is not None else value[k:]
     loss, direction = np.zeros(q.n_queries), np.zeros(q.n_documents)
     over_queries(
-        _queries, q.offsets, ranking(scores, q.offsets), scores, classes(q, threshold), KINDS.index(kind),
+        _queries, q.offsets, ranking(scores, q.offsets), scores, classes(q), KINDS.index(kind),
         value, k or q.n_documents, loss, direction,
     )  # fmt: skip
     return loss, direction
 
 
-def classes(q: Queries, threshold: float) -> NDArray[np.int8]:
+def classes(q: Queries) -> NDArray[np.int8]:
     """1 for a good document, 0 for a bad one, −1 for one without a label, int8 (n_documents,); kept with `q`.
 
-    In a query without both good and bad documents all are −1: its every order is ideal.
+    In a query without both good and bad documents all are −1: its every order is ideal. A ValueError for other grades
+    than 0 and 1.
     """
-    return q.memo(("good and bad", threshold), lambda: _classes(q, threshold))
+    return q.memo("good and bad", lambda: _classes(q))
 
 
-def with_both(q: Queries, threshold: float) -> NDArray[np.bool_]:
+def with_both(q: Queries) -> NDArray[np.bool_]:
     """Which queries have good and bad documents, bool (n_queries,)."""
-    return np.maximum.reduceat(classes(q, threshold), q.offsets[:-1]) == GOOD
+    return np.maximum.reduceat(classes(q), q.offsets[:-1]) == GOOD
 
 
-def _classes(q: Queries, threshold: float) -> NDArray[np.int8]:
-    labels = q.relevance
-    of_document = np.where(labels >= np.float32(threshold), GOOD, BAD).astype(np.int8)
-    of_document[np.isnan(labels)] = NEITHER
+def _classes(q: Queries) -> NDArray[np.int8]:
+    of_document = np.nan_to_num(q.relevance, nan=NEITHER).astype(np.int8)
+    if not np.isin(q.relevance[of_document != NEITHER], (GOOD, BAD)).all():
+        raise ValueError(
+            "relevance has grades other than 0 and 1: give relevance >= 1, or another lowest good grade"
+        )
     n_good, n_bad = (
         np.add.reduceat(of_document == which, q.offsets[:-1], dtype=int) for which in (GOOD, BAD)
     )
@@ -71,8 +72,8 @@ def _classes(q: Queries, threshold: float) -> NDArray[np.int8]:
     of_document[~np.repeat(both, q.sizes)] = NEITHER
     if not both.all():
         warn(
-            f"{np.count_nonzero(~both)} of {q.n_queries} queries have not both good documents, of a grade of at "
-            f"least {threshold:g}, and others: they contribute nothing"
+            f"{np.count_nonzero(~both)} of {q.n_queries} queries have not both good documents, of grade 1, and "
+            "others: they contribute nothing"
         )
     return of_document
 
@@ -101,10 +102,7 @@ def _query(order, scores, classes, kind, value, k, direction):
         loss = above.sum() / (goods.size * bads.size)
     else:
         worth = _worth(kind, goods.size, value)
-        if kind != BY_MRR and k >= goods.size + bads.size:
-            above = _by_merge(s_good, s_bad, worth, value)
-        else:
-            above = _by_table(s_good, s_bad, worth, value, k, 1 if kind == BY_MRR else min(goods.size, k))
+        above = _by_table(s_good, s_bad, worth, value, k, 1 if kind == BY_MRR else min(goods.size, k))
         loss = 0.0
         for i in range(goods.size):
             loss += worth[i] * (value[i] - value[i + above[i]])
@@ -175,30 +173,6 @@ def first_good(low, s_bad, value):
         if total + 1.0 - value[r] > best:
             best, at = total + 1.0 - value[r], r
     return at
-
-
-@kernel
-def _by_merge(s_good, s_bad, worth, value):
-    """The greedy merge of Yue et al. (2007): bad documents rise into the good ones, each as far as it pays.
-
-    With bad document j above it, and so the j that score higher too, good document i falls from rank i + j to
-    i + j + 1. Each bad document rises where its own sum is highest. With V convex the terms fall with j, so none rises
-    past those that score higher, and the merge is exact. A cutoff would break it: it makes V fall most at the end.
-    """
-    scale = 2.0 / (s_good.size * s_bad.size)
-    above = np.zeros(s_good.size, dtype=np.int64)
-    highest = 0  # where the bad document before stands: none may rise past it
-    for j in range(s_bad.size):
-        total, best, at = 0.0, 0.0, s_good.size
-        for i in range(s_good.size - 1, highest - 1, -1):
-            total += worth[i] * (value[i + j] - value[i + j + 1]) + scale * (s_bad[j] - s_good[i])
-            if total > best:
-                best, at = total, i
-        if at == s_good.size:
-            break
-        highest = at
-        above[at] += 1
-    return np.cumsum(above)
 
 
 @kernel

@@ -9,19 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from lambdaboost._jit import kernel
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, logistic, pair_lambdas
 from lambdaboost.objectives.swaps.swap import Document, counts_pairs, gain_delta, rank_delta, rank_terms
 
 
 @kernel
-def sum_in_float64(
-    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
-):
+def sum_in_float64(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
     """Write λ and μ of queries first:last that are wanted. Shapes as of `tiles.sum_by_tiles`."""
     most, most_levels = longest(first, last, offsets), longest(first, last, levels.first)
-    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     # By rank: the score, what pairs read of a document, and its sums.
     s, gain_at, discount, second, factor_at, lam, mu = np.empty((7, most))
     level, turned, own = np.empty((3, most), np.int64)
@@ -32,8 +28,6 @@ def sum_in_float64(
         a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
         n, by_rank, of_document = b - a, order[a:b], levels.of_document[a:b]
         reach, gain_of_level = levels.reach[base:end], gain[base:end]
-        if not is_sorted:
-            order_documents(scores[a:b], by_rank, scratch)
         cutoff = rank_terms(swap, a, by_rank, discount[:n], second[:n])
         for r in range(n):
             i = by_rank[r]

@@ -23,8 +23,7 @@ FLOAT64_NORMAL = 700.0
 # multiply in before it divides by another E.
 SWEEP_RANGE = 600.0
 # E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
-# the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then, and stays a float32 number times a weight of
-# up to 10^8: a rank, or an inverse propensity, which the compiler may multiply in first.
+# the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then.
 RATIO_RANGE = 140.0
 POWERS = np.exp2(-np.arange(1012.0))
 LOG2_E = 1 / math.log(2)
@@ -71,9 +70,12 @@ def write_e(force, best, worst, scores, e):
         e[slot] = exp_minus(force.sigma * (best - scores[slot])) * lift
 
 
-@inlined
+@inlined_strict_fp
 def sigmoid_pair(shifted_e_i, e_j):
-    """ρ and 1 − ρ of a pair, i the better; `shifted_e_i` is e^c E_i."""
+    """ρ and 1 − ρ of a pair, i the better; `shifted_e_i` is e^c E_i.
+
+    In the order written: a weight or a factor times 1 / (E_i + E_j) could leave the range of float32, ρ cannot.
+    """
     v = ONE / (shifted_e_i + e_j)
     return e_j * v, shifted_e_i * v
 

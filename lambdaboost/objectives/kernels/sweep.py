@@ -1,9 +1,9 @@
 """λ and μ over all pairs of long lists in linear time.
 
 The 2006 paper's headline is how training time grows with the documents of a query: slope 1.943 for pairs, 1.185 for its
-speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell of
-width `WIDTH`, each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents is
-one over points:
+speed-up. Here it is 1, since the force f is a smooth function of the score difference. Every score lies in a cell, up
+to `WIDEST` wide. Each cell has a few Chebyshev points x_v, and with their Lagrange polynomials ℓ_v a sum over documents
+is one over points:
 
     Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          the *moments* M_v = Σ_j a_j ℓ_v(s_j).
 
@@ -44,9 +44,10 @@ from lambdaboost.objectives.swaps.swap import (
     sweep_terms,
 )
 
-# Chebyshev points of a cell: errors of a pair below 5e-7 of its weight; 2e-6 in μ and for `Local`, whose μ has 6e-6.
+# Chebyshev points of a cell: in the widest, errors of a pair below 5e-7 of its weight; 2e-6 in μ and for `Local`, whose
+# μ has 6e-6. They fall quickly with the width: all cells of a list have the same, and scores in one place a narrow one.
 N_POINTS = 12
-WIDTH = 4.0  # of a cell, in σs; the force has poles at distance π
+WIDEST = 4.0  # a cell, in σs; the force has poles at distance π
 # The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
@@ -202,9 +203,7 @@ def _raise_document(swap, level, discount, second, factor, cell, weights, lagran
 
 
 @kernel
-def sum_by_sweep(
-    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
-):
+def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
     """Write λ and μ of queries first:last that are wanted, whose scores are at most SWEEP_RANGE / σ apart.
 
     Shapes as of `tiles.sum_by_tiles`.
@@ -221,8 +220,6 @@ def sum_by_sweep(
         gain_of_level, n_levels = gain[levels.first[q] : levels.first[q + 1]], reach.size
 
         # Discount and second term of every rank, and the ranks from the highest discount to the lowest.
-        if not is_sorted:
-            order_documents(s, by_rank, scratch)
         discount, second, sweep_order = np.empty(n), np.empty(n), np.empty(n, np.int32)
         rank_terms(swap, a, by_rank, discount, second)
         for rank in range(n):
@@ -242,10 +239,11 @@ def sum_by_sweep(
         for i in range(n):
             lowest, highest = min(lowest, s[i]), max(highest, s[i])
         extent = force.sigma * (highest - lowest)
-        n_cells = np.int64(extent / WIDTH) + 1
+        n_cells = np.int64(extent / WIDEST) + 1
+        width = max(extent / n_cells, 1.0)
         e_points = np.empty(n_cells * N_POINTS)
         for v in range(e_points.size):
-            e_points[v] = np.exp(WIDTH * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
+            e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
 
         # Every document as a lower one, by level. From here on all is in the order of the sweep.
         sums = np.zeros((n_levels, 2, n_terms, e_points.size))
@@ -266,8 +264,8 @@ def sum_by_sweep(
             rank = sweep_order[x]
             i = by_rank[rank]
             if level[x] >= 0:
-                cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
-                _write_lagrange(2 * (units[x] / WIDTH - cell) - 1, lagrange[x])
+                cell = min(np.int64(units[x] / width), n_cells - 1)
+                _write_lagrange(2 * (units[x] / width - cell) - 1, lagrange[x])
                 document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
                 _add_to_level(swap, *document, 1.0, lagrange[x], of_level[WORSE])
                 if factor.size:
@@ -285,5 +283,5 @@ def sum_by_sweep(
             document = level[x], discount[rank], second[rank], own_factor
             lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
             out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-            cell = min(np.int64(units[x] / WIDTH), n_cells - 1)
+            cell = min(np.int64(units[x] / width), n_cells - 1)
             _raise_document(swap, *document, cell, weights, lagrange[x], moments_by_cell)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigmoid_pair, write_e
 from lambdaboost.objectives.swaps.swap import (
@@ -128,16 +127,14 @@ def _add_row(swap, force, rows, x, columns):
 def _add_level(swap, force, slots, first, last, lo, hi):
     """Add the pairs of the slots first:last, at most ROWS_CARRIED of one level, with lo:hi, which are all worse."""
     rows = _run(slots, first, last)
-    n = rows[LAM].size
+    n = last - first
+    in_tiles = n - n % TILE_ROWS
     for chunk in range(lo, hi, CHUNK):
         columns = _run(slots, chunk, min(chunk + CHUNK, hi))
-        x = 0
-        while x + TILE_ROWS <= n:
+        for x in range(0, in_tiles, TILE_ROWS):
             _add_tile(swap, force, rows, x, columns)
-            x += TILE_ROWS
-        while x < n:
+        for x in range(in_tiles, n):
             _add_row(swap, force, rows, x, columns)
-            x += 1
 
 
 @inlined
@@ -252,24 +249,21 @@ def _add_levels(swap, force, reach, n_parts, start, slots, sums):
 
 
 @kernel
-def sum_by_tiles(
-    first, last, offsets, wanted, is_sorted, order, scores, levels, gain, factor, swap, force, out
-):
+def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
     """Write λ and μ of queries first:last that are wanted, no two scores of which are more than RATIO_RANGE / σ apart.
 
     All kernels of long lists are called so:
 
     - `offsets` int64 (n_queries + 1,): the documents of query q are ``offsets[q]:offsets[q + 1]``; `wanted` bool
       (n_queries,);
-    - `order` int32 (n_documents,), counted within the query: if `is_sorted`, the documents of each query by the ranking
-      whose swaps weight pairs; otherwise that by the scores is written to it;
+    - `order` int32 (n_documents,): the documents of each query by the ranking whose swaps weight pairs, counted within
+      the query;
     - `scores` float64 (n_documents,); `levels`, see `Levels`; `gain` float64 (n_levels,) of each level;
     - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better; of no length
       where all are 1;
     - `swap` and `force` say what |ΔZ|, and what λ and μ of a pair are; `out` float32 (2, n_documents).
     """
     n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)
-    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
     discount, second = np.empty(n), np.empty(n)  # by rank
     # By slot: figures, λ and μ carried to float64, score, document.
     n_slots = n + 3 * PADDING
@@ -290,8 +284,6 @@ def sum_by_tiles(
             out[1, a:b],
         )
         reach, of_factor = levels.reach[base:end], factor[a:b]
-        if not is_sorted:
-            order_documents(of_query, by_rank, scratch)
         for i in range(b - a):
             lam[i] = mu[i] = 0
         if reach.size < 2:

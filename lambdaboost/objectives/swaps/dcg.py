@@ -73,7 +73,7 @@ class MeanDcg(NamedTuple):
 
 def check_dcg(name: str, metric: object) -> None:
     """Raise where `metric` is not a measure of the DCG family."""
-    if isinstance(metric, type) or not hasattr(metric, "normalized_gains"):
+    if not isinstance(metric, NDCG | CNDCG):
         raise TypeError(
             f"{name} is {shorten_repr(metric)}, expected a measure of the DCG family such as NDCG() or CNDCG()"
         )

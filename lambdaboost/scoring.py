@@ -1,0 +1,110 @@
+"""Measures as engines and scikit-learn call them: `Measure.__call__`, and the queries of an estimator's table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._jit import using
+from lambdaboost.callback import (
+    BoosterState,
+    KnownData,
+    booster_state,
+    calling_booster,
+    check_sources,
+    known_arrays,
+    known_data,
+    reads_positions,
+    remedy_of,
+)
+from lambdaboost.datasets import Columns, Queries
+from lambdaboost.engines import engine_of
+from lambdaboost.traps import warn_of_cut_queries, warn_of_sorted_rows
+
+RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
+
+
+def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
+    """The mean over queries as the caller expects it: see `Measure.__call__`."""
+    if isinstance(queries, Queries):
+        return measure.mean(scores, queries)
+    if hasattr(scores, "predict"):
+        return score_estimator(measure, scores, queries, weight)
+    if group is None and not hasattr(queries, "get_label"):
+        raise TypeError(
+            f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
+            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
+        )
+    booster, state, threads = calling_booster(), None, None
+    if booster is not None:
+        state = booster_state(booster)
+        threads = state.threads
+    with using(threads):
+        if group is not None:  # as LGBMRanker calls it, with (y_true, y_pred)
+            data, known, scores = None, known_arrays(scores, weight, group), queries
+        else:
+            data, known = queries, known_data(queries)
+        name = name_in_results(measure, data, known, state)
+        value = measure.mean(scores, known.queries)
+        if known.engine is None:
+            return name, value, True
+        return known.engine.metric_result(name, value)
+
+
+def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterState | None) -> str:
+    """The name of a measure in an engine's results; its data set is looked at when a training asks first."""
+    if state is not None:
+        for known_measure, name in known.names.get(state, ()):
+            if known_measure is measure or known_measure == measure:
+                return name
+    check_sources(measure, known.queries, remedy=remedy_of(data))
+    if state is None:
+        return str(measure.name)
+    warn_of_sorted_rows(measure, known.queries)
+    booster: Any = state.booster()
+    engine: Any = engine_of(booster)
+    # As the engine has it, and another one if the engine evaluates its own metric of that name.
+    name = engine.metric_result(measure.name, 0.0)[0]
+    if name in engine.own_metrics(booster):
+        name += RENAMED
+    known.names.setdefault(state, []).append((measure, name))
+    return str(name)
+
+
+def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
+    """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
+    columns = columns_of(estimator)
+    # Only what the measure reads, since X may lack the other columns.
+    read = {name: column for name, column in columns.sources.items() if name in measure.sources}
+    position = None
+    if reads_positions(measure):
+        position = columns.position
+    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
+    check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
+    warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
+    scores = estimator.predict(X)
+    if rows is not None:
+        scores = np.asarray(scores)[rows]
+    return float(measure.mean(scores, q))
+
+
+def columns_of(estimator: Any) -> Columns:
+    """The columns that a ranker names, also as the last step of a pipeline or within a search."""
+    ranker = ranker_of(estimator)
+    if not hasattr(ranker, "query"):
+        return Columns()
+    named = ("query", "sources", "position", "weight")
+    return Columns(**{name: getattr(ranker, name) for name in named if hasattr(ranker, name)})
+
+
+def ranker_of(estimator: Any) -> Any:
+    """The last step of a pipeline, and the estimator of a search, which may have been fitted; any other unchanged."""
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
+        return ranker_of(steps[-1][1])
+    inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator", None))
+    if inner is not None:
+        return ranker_of(inner)
+    return estimator

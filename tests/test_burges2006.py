@@ -26,7 +26,6 @@ TINY = replace(
     features=5,
     pair_lists=(10, 20),
     factored_lists=(20, 40),
-    near_linear_lists=(30, 60),
 )
 
 
@@ -63,21 +62,15 @@ def test_loops_compute_the_gradient_of_the_net_in_pytorch(hidden):
     s = twin(torch.from_numpy(x))
     torch.nn.functional.softplus(s[j] - s[i]).sum().backward()
 
-    scores = np.empty(9, np.float32)
-    loops.all_forward(x, net, scores)
-    np.testing.assert_allclose(scores, s.detach()[:, 0], rtol=1e-5, atol=1e-6)
-    listed = loops.nothing(net)
-    loops.all_backward(x, RankNet().gradient(scores, q)[0], net, listed)
-    np.testing.assert_allclose(listed.last, layers[-1].weight.grad[0], rtol=1e-4, atol=1e-5)
+    slopes = loops.nothing(net)._replace(last=layers[-1].weight.grad[0].numpy())
     if hidden:
-        np.testing.assert_allclose(listed.hidden, layers[0].weight.grad, rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(listed.bias, layers[0].bias.grad, rtol=1e-4, atol=1e-5)
+        slopes = slopes._replace(hidden=layers[0].weight.grad.numpy(), bias=layers[0].bias.grad.numpy())
 
     # An epoch over one query is a step against that gradient, both ways.
     for epoch in (loops.pairwise_epoch, loops.factored_epoch):
         moved = loops.Net(*(part.copy() for part in net))
         epoch(q.offsets, x, q.relevance, np.float32(0.5), moved, loops.nothing(net))
-        for after, before, slope in zip(moved, net, listed, strict=True):
+        for after, before, slope in zip(moved, net, slopes, strict=True):
             np.testing.assert_allclose(after, before - 0.5 * slope, rtol=1e-4, atol=1e-5)
 
 

@@ -30,11 +30,6 @@ LISTS = {
 }
 
 
-def expected(objective, scores, relevance):
-    """λ and μ in float64."""
-    return naive.of_documents(objective, scores, {"relevance": relevance}, range(scores.size))
-
-
 def stepped(lam):
     """λ of a query as float32 over their standard deviation, or as they are where that is below float32's range."""
     lam = lam.astype(np.float32).astype(np.float64)
@@ -59,7 +54,7 @@ def test_a_gap(name, objective):
     for gap in GAPS:
         scores, q = np.asarray(make(gap)), Queries(relevance, sizes=[relevance.size])
         with np.errstate(over="ignore", invalid="ignore"):
-            lam, mu = expected(objective, scores, relevance)
+            lam, mu = naive.of_documents(objective, scores, {"relevance": relevance}, range(scores.size))
         grad, hess = objective.gradient(scores, q)
         largest = np.abs(lam).max()
         np.testing.assert_allclose(-grad, lam, rtol=0, atol=(1e-6 if is_local else 5e-6) * largest + 1e-38)
@@ -83,20 +78,29 @@ def test_a_query_in_the_right_order_by_far_is_not_blown_up():
 @pytest.mark.parametrize("n, power", [(30, 8.0), (500, 3.0)])
 def test_large_factors_beside_an_outlier(n, power):
     """A weight times a factor of 10⁸ and more: neither is multiplied by 1/(E_i + E_j), which may be e⁷⁰."""
+    scores, relevance = np.random.default_rng(0).normal(size=n), np.zeros(n)
+    # One document is the better of all pairs, and was shown last.
+    scores[0], relevance[-1] = 1e4, 1
+    objective, q = LambdaRank(Spearman()), Queries(relevance, sizes=[n], position=np.arange(n) + 1)
+    grad, _ = InversePropensity(objective, Propensities.power(power, n)).gradient(scores, q)
+    expected = n**power * objective.gradient(scores, q)[0].astype(np.float64)
+    np.testing.assert_allclose(grad, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(), RankNet(), SigmoidLocal(center=0.5)], ids=repr)
+@pytest.mark.parametrize("n, groups", [(10, 2), (60, 2), (4_000, 4)])
+def test_groups_of_scores_far_apart(n, groups, objective):
+    """By the kernels of near scores: across a gap ρ is 0 or 1, however wide it is."""
     rng = np.random.default_rng(0)
-    relevance, position, scores = (
-        rng.integers(0, 5, n).astype(float),
-        rng.permutation(n) + 1,
-        rng.normal(size=n),
-    )
-    scores[n // 2] = 1e4
-    objective = LambdaRank(Spearman())
-    grad, _ = InversePropensity(objective, Propensities.power(power, n)).gradient(
-        scores, Queries(relevance, sizes=[n], position=position)
-    )
-    lam = naive.of_documents(objective, scores, {"relevance": relevance}, range(n))[0]
-    assert np.isfinite(grad).all()
-    assert np.abs(grad).max() > 1e6 * np.abs(lam).max()
+    relevance, near, group = rng.integers(0, 3, n), 0.1 * rng.normal(size=n), rng.integers(0, groups, n)
+    q, watched = Queries(relevance, sizes=[n]), np.arange(0, n, -(-n // 20))
+    for gap in (150.0, 1e3, 1e6):
+        scores = near + group * gap
+        grad, hess = objective.gradient(scores, q)
+        lam, mu = naive.of_documents(objective, scores, {"relevance": relevance.astype(float)}, watched)
+        largest = np.abs(grad).max()
+        np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=2e-6 * largest)
+        np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=2e-6 * max(largest, np.abs(hess).max()))
 
 
 @pytest.mark.parametrize("center", [-1.5, 0.5])

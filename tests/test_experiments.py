@@ -25,11 +25,11 @@ ONE_FOLD = ("train", "vali", "test", "test_extra")
 
 
 def write_parts(folder, names, relevant=True):
-    """Six queries a part; column 3 holds counts, column 1 runs from 0 to 100."""
+    """Six queries a part; column 3 holds counts, column 1 runs from 0 to 1."""
     for at, name in enumerate(names):
         x, q = web_search_log(6, 8, 16, seed=at)
         x = np.abs(np.asarray(x, dtype=np.float64))
-        x[:, 0] = np.linspace(0, 100, q.n_documents)
+        x[:, 0] = np.linspace(0, 1, q.n_documents)
         x[:, COUNTS - 1] = np.round(q.labels["clicks"] * 50)
         ids = np.repeat(np.arange(q.n_queries) + 100 * at, q.sizes)
         grades = q.relevance if relevant else 0 * q.relevance
@@ -61,7 +61,7 @@ def test_all_files_of_a_role_are_joined(tmp_path):
 
 
 def test_click_columns_become_labels_and_leave(five):
-    data = read_folder(five, [Clicks("log", COUNTS, "rate"), Clicks("share", 1, "percent")], [2])
+    data = read_folder(five, [Clicks("log", COUNTS, "rate"), Clicks("share", 1, "unit")], [2])
     for part in data.parts.values():
         assert part.feature_names == tuple(map(str, range(4, 17)))
         assert list(part.queries.labels) == ["relevance", "log", "share"]

@@ -56,6 +56,9 @@ def test_choice_is_proven_and_its_weights_merge():
     scores = np.dot(choice.weights, [100 * first + 7, second])
     assert [m(scores, q) for m in BOTH] == pytest.approx([row["first"], row["second"]])
     assert curve.choose(tolerance=0.05).weight > choice.weight
+    # A first weight that loses too much ends the sequence, whatever later ones lose.
+    first_fails = dataclasses.replace(curve, losses=(*curve.losses[:1], curve.losses[20], *curve.losses[2:]))
+    assert first_fails.choose(tolerance=0.01).weight == 0
     with pytest.raises(dataclasses.FrozenInstanceError):
         choice.weight = 0.5
 

@@ -8,7 +8,7 @@ Sets: five that had no part in choosing any default of lambdaboost.
 - `cars`: 1,080 Formula 1 races, 24 starters each; grades 4 for the winner, 3 for places 2 and 3, 2 to 6, 1 to 10
 - `films`: 940 users of MovieLens 100K, 24 films each; grades are stars less one
 - `horses`: 1,561 Hong Kong races, 13 horses each, without odds; grades 4 to 1 for the first four
-- `jokes`: 744 users of Jester, 19 jokes each; five grades
+- `jokes`: 744 users of Jester, 19 jokes each; five grades (its files are not to be had any more)
 
 Features are of what is known before: earlier races, the half of all users' ratings that is not ranked, and the texts.
 Queries of fewer than five documents, or of one grade, are left out.

@@ -7,13 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from benchmarks.provenance import digest
-from benchmarks.unseen.kept import load, run_or_load
 from benchmarks.unseen.report import SOURCES, write_report
 from benchmarks.unseen.sets import READERS
-from benchmarks.unseen.study import Run, Study
+from benchmarks.unseen.study import Outcome, Run, Study
 from experiments.common.script import note, run, whole
 
 Name = StrEnum("Name", list(READERS))  # type: ignore[misc]
@@ -33,16 +33,20 @@ def main(
     """
     folder_of_runs = out / "runs" / digest(SOURCES)
     folder_of_runs.mkdir(parents=True, exist_ok=True)
-    found, study, end = {}, Study(folder), time.time() + 60 * minutes
+    found: dict[Run, Outcome] = {}
+    study, end = Study(folder), time.time() + 60 * minutes
     for one in [Run(str(name), seed) for seed in range(seeds) for name in sets or READERS]:
         kept = folder_of_runs / f"{one.key}.npz"
-        if kept.exists() or time.time() < end:
-            found[one] = run_or_load(study, one, kept)
+        if not kept.exists() and time.time() < end:
+            np.savez_compressed(kept.with_suffix(".part.npz"), **study(one))
+            kept.with_suffix(".part.npz").replace(kept)  # so that no stopped run is half there
+        if kept.exists():
+            found[one] = dict(np.load(kept))
             note(f"{one.key}: done")
     for one, outcome in found.items():
-        earlier = load(before / f"{one.key}.npz") if before else {}
-        kept = {name: value for name, value in (earlier or {}).items() if "tune" in name or name == "seconds"}
-        outcome |= {f"before: {name}": value for name, value in kept.items()}
+        if before and (earlier := before / f"{one.key}.npz").exists():
+            values = np.load(earlier).items()
+            outcome |= {f"before: {name}": of for name, of in values if "tune" in name or name == "seconds"}
     write_report(found, out)
 
 

@@ -1,4 +1,4 @@
-"""Films and jokes: half of each user's ratings are the history, from which features come; the others are ranked.
+"""Films: half of each user's ratings are the history, from which features come; the others are ranked.
 
 Every feature reads histories alone, those of all users, so no ranked rating is in one.
 """
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 LEAST = 5  # ratings in each half
 RANKED = 30  # of a user's ratings, at most
@@ -26,38 +25,22 @@ def films(folder: Path) -> pd.DataFrame:
     ratings = pd.read_csv(folder / "u.data", sep="\t", names=names)
     about = pd.read_csv(folder / "u.item", sep="|", header=None, encoding="latin-1", index_col=0)
     genres = about.iloc[:, 4:].set_axis([f"genre {at}" for at in range(about.shape[1] - 4)], axis=1)
-    year = pd.to_datetime(about[2], format="%d-%b-%Y").dt.year.rename("year")
+    about = pd.concat([genres, pd.to_datetime(about[2], format="%d-%b-%Y").dt.year.rename("year")], axis=1)
+
+    # The first half of a user's ratings is the history.
     ratings = ratings.sort_values(["user", "time", "item"], kind="stable")
-    return _ranked(ratings.assign(grade=ratings["stars"] - 1), pd.concat([genres, year], axis=1))
-
-
-def jokes(folder: Path) -> pd.DataFrame:
-    """A random half of each user's ratings, from -10 to 10, as five grades of equal width."""
-    ratings = pd.read_csv(folder / "jester_ratings.csv").set_axis(["user", "item", "stars"], axis=1)
-    texts = pd.read_csv(folder / "jester_items.csv", index_col=0)["jokeText"]
-    ratings = ratings.sample(frac=1, random_state=0).sort_values("user", kind="stable")
-    grade = ((ratings["stars"] + 10) // 4).clip(0, 4)
-    counts = {sign: texts.str.count(sign) for sign in (r"\?", r"!", '"', r"\n", r"\w+")}
-    words = TruncatedSVD(RANK, random_state=0).fit_transform(TfidfVectorizer().fit_transform(texts))
-    about = pd.DataFrame(counts).join(pd.DataFrame(words, texts.index).add_prefix("topic "))
-    return _ranked(ratings.assign(grade=grade), about)
-
-
-def _ranked(ratings: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
-    """`about` has the features of each item; the first half of a user's rows is the history."""
     place = ratings.groupby("user").cumcount()
     size = ratings.groupby("user")["item"].transform("size")
-    ratings = ratings[size >= 2 * LEAST]
-    place, size = place[ratings.index], size[ratings.index]
-    history, ranked = ratings[place < size // 2], ratings[place >= size // 2]
+    enough = size >= 2 * LEAST
+    history, ranked = ratings[enough & (place < size // 2)], ratings[enough & (place >= size // 2)]
     ranked = ranked.sample(frac=1, random_state=0).groupby("user").head(RANKED)
-    users, items = pd.Index(ratings["user"].unique()), about.index
+    users, items = pd.Index(ratings["user"][enough].unique()), about.index
     stars = np.full((users.size, items.size), np.nan)
     stars[users.get_indexer(history["user"]), items.get_indexer(history["item"])] = history["stars"]
     at = users.get_indexer(ranked["user"]), items.get_indexer(ranked["item"])
     features = pd.DataFrame(_of_pairs(stars, about.to_numpy(dtype=np.float64), *at))
     features = features.join(about.reset_index(drop=True).iloc[at[1]].reset_index(drop=True))
-    return features.assign(query=at[0], grade=ranked["grade"].to_numpy())
+    return features.assign(query=at[0], grade=ranked["stars"].to_numpy() - 1)
 
 
 def _of_pairs(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
 from benchmarks.provenance import provenance
-from benchmarks.unseen.kept import Outcome
-from benchmarks.unseen.study import CUTOFFS, TUNE, Run
+from benchmarks.unseen.study import CUTOFFS, TUNE, Outcome, Run
 from experiments.common import report
 from experiments.common.report import table
 from experiments.common.verdicts import marked

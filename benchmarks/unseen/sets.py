@@ -7,7 +7,6 @@ abstracts cran.all.1400, cran.qry, cranqrel                    Cranfield collect
 cars      results, races, qualifying and drivers, each .csv    Ergast's database (ergast.com), CC BY-NC-SA
 films     u.data, u.item                                       MovieLens 100K, grouplens.org, for research
 horses    race-result-horse.csv, race-result-race.csv          Hong Kong Jockey Club, kaggle.com/lantanacamara
-jokes     jester_ratings.csv, jester_items.csv                 Jester, eigentaste.berkeley.edu, 906 users
 ========= ==================================================== =================================================
 """
 
@@ -23,12 +22,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.unseen.races import cars, horses
-from benchmarks.unseen.ratings import films, jokes
+from benchmarks.unseen.ratings import films
 from benchmarks.unseen.texts import abstracts
 from lambdaboost.datasets import Collection, Columns, Queries
 
 READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    read.__name__: read for read in (abstracts, cars, films, horses, jokes)
+    read.__name__: read for read in (abstracts, cars, films, horses)
 }
 LEAST = 5  # documents of a query
 MOST = 250  # queries that are seen

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.unseen.kept import Outcome
 from benchmarks.unseen.sets import Split, split_of
 from lambdaboost import NDCG, YetiLoss, cross_validate, tune
 from lambdaboost.datasets import web_search_log
@@ -18,6 +17,7 @@ from lambdaboost.datasets import web_search_log
 TUNE, RECOMMENDED = "tune", "YetiLoss()"
 CUTOFFS = (3, 10)
 ROUNDS = 500  # at most, as of `tune`
+Outcome = dict[str, Any]  # arrays by name
 
 
 class Fixed(NamedTuple):

@@ -128,20 +128,3 @@ def factored_epoch(offsets, x, grades, rate, net, gradient):
             _forward(x[i], net, activation)  # again, as the paper counts: activations are not stored
             _backward(-lam[i], x[i], net, activation, gradient)
         _descend(rate, net, gradient)
-
-
-@kernel
-def all_forward(x, net, scores):
-    """The score of every document."""
-    activation = np.empty(net[0].shape[0], np.float32)
-    for i in range(scores.size):
-        scores[i] = _forward(x[i], net, activation)
-
-
-@kernel
-def all_backward(x, grad, net, gradient):
-    """One more forward and one backward pass per document, given the gradient of its score."""
-    activation = np.empty(net[0].shape[0], np.float32)
-    for i in range(grad.size):
-        _forward(x[i], net, activation)
-        _backward(grad[i], x[i], net, activation, gradient)

@@ -19,7 +19,6 @@ from lambdaboost import NDCG
 from lambdaboost.evaluation import Difference
 from lambdaboost.evaluation.charts import COLOURS
 
-MARKERS = {True: "s--", False: "o-"}
 PAPER = (
     "Burges, Ragno and Le, *Learning to Rank with Nonsmooth Cost Functions*, NIPS 2006, after its section 6, repeated "
     "by `python -m experiments.burges2006`."
@@ -52,16 +51,12 @@ What differs from the paper, and why:
 
 - Its 1,000 web queries with 26.1 documents and 367 features are not public: the queries here are cubic polynomial \
 data of that shape. Time does not depend on what is learnt.
-- "Compiled loops" go through the net one document after the other, as programs of 2006 did; each pair costs two \
+- Compiled loops go through the net one document after the other, as programs of 2006 did; each pair costs two \
 passes forward and two back, and the factored gradient passes every document forward twice, as the paper counts it. \
 Its activations are not stored, its λ take an exponential a pair.
-- "PyTorch" computes all pairs of a query in one call, so that few documents cost about as much as many: what the \
-factored gradient saves there shows on longer lists.
 - The slopes of V1 and V2 are fitted to shorter lists than the paper's, whose longest would take hours to days here. \
 V2 sums λ over all pairs, as the paper's does: the more documents, the more this square counts, while the paper's net \
-took most of its time on the documents.
-- "Near-linear" takes λ from `RankNet()`, which sums long lists without visiting their pairs. It is another algorithm \
-than the paper's V2, so no slope of the paper stands beside it."""
+took most of its time on the documents. `RankNet()` of lambdaboost sums long lists without visiting their pairs."""
 
 
 def ndcg_table(accuracy: Accuracy) -> str:
@@ -130,10 +125,10 @@ def _draw_slopes(speed: Speed, axes: Any) -> None:
     """Seconds of an epoch over documents, log-log: the right panel of Figure 1."""
     for at, ((way, layers), seconds) in enumerate(speed.lists.items()):
         middle = [one.median for one in seconds.values()]
-        label = f"{NAMES.get(way, 'near-linear')}, {layers}: slope {speed.slope(way, layers).slope:.2f}"
-        if way in PAPER_SLOPES:
-            label += f" (paper {PAPER_SLOPES[way]})"
-        axes.plot(list(seconds), middle, MARKERS[way in NAMES], color=COLOURS[at], label=label, ms=4)
+        label = (
+            f"{NAMES[way]}, {layers}: slope {speed.slope(way, layers).slope:.2f} (paper {PAPER_SLOPES[way]})"
+        )
+        axes.plot(list(seconds), middle, "o-", color=COLOURS[at], label=label, ms=4)
     axes.set(xscale="log", yscale="log", xlabel="Documents of the list", ylabel="Seconds of an epoch")
     legend(axes)
 

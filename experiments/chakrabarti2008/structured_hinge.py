@@ -37,7 +37,7 @@ class StructuredHinge(Hinge, registered=False):
     Parameters
     ----------
     metric : AUC, MAP, NDCG or MRR
-        ``AUC()`` is SVM-AUC, O(n log n); ``MAP()`` SVM-MAP, by Yue et al.'s greedy merge, O(n log n + n⁺n⁻);
+        ``AUC()`` is SVM-AUC, O(n log n); ``MAP()`` SVM-MAP, O(n log n + n⁺n⁻);
         ``NDCG(k)`` SVM-NDCG, O(n log n + k²); ``NDCG()`` SVM-NDCG-NC, O(n log n + n⁺n⁻); ``MRR(k)`` SVM-MRR,
         O(n log n). The discount of NDCG is the measure's, 1/log2(1 + r) at rank r from 1, where the paper's counts 1 at
         the first two ranks.

@@ -59,12 +59,3 @@ def versions(*packages: str) -> str:
     return ", ".join(
         [f"lambdaboost {lambdaboost.__version__}", *named, f"Python {platform.python_version()}"]
     )
-
-
-def points(difference: float, p: float) -> str:
-    """A difference times 100 with its p-value.
-
-    >>> points(0.0123, 0.04)
-    '+1.2 points, p=0.04'
-    """
-    return f"{100 * difference:+.1f} points, p={p:.2g}"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common.report import points
 from lambdaboost.evaluation import Difference, Measure, compare_values
 from lambdaboost.evaluation.significance import BETTER, LEVEL, WORSE, holm
 
@@ -36,24 +35,14 @@ def corrected(found: Iterable[Difference]) -> list[Difference]:
     return [d._replace(p_holm=float(p)) for d, p in zip(given, holm([d.p for d in given]), strict=True)]
 
 
-def of_p_alone(difference: float, p: float) -> Difference:
-    """A difference of which only the p-value is known.
-
-    >>> of_p_alone(0.1, 0.01).mark
-    '▲'
-    """
-    nan = float("nan")
-    return Difference("", "", nan, difference, nan, nan, p, p)
-
-
 def joined(parts: Sequence[Figures]) -> dict[Any, NDArray[np.float64]]:
     """The figures of several folds together."""
     return {measure: np.concatenate([part[measure] for part in parts]) for measure in parts[0]}
 
 
 def points_of(d: Difference) -> str:
-    """The mean difference times 100 with its corrected p-value."""
-    return points(d.difference, d.p_holm)
+    """The mean difference times 100 with its corrected p-value: ``+1.2 points, p=0.04``."""
+    return f"{100 * d.difference:+.1f} points, p={d.p_holm:.2g}"
 
 
 def marked(text: str, d: Difference) -> str:
@@ -84,24 +73,15 @@ def verdict(tested: Sequence[Difference]) -> str:
 
 def unchanged(tested: Sequence[Difference]) -> str:
     """Whether two systems differ in any comparison; this cannot show that they are equal."""
-    counts = {
-        name: sum(d.mark == mark for d in tested) for name, mark in (("better", BETTER), ("worse", WORSE))
-    }
-    signs = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    counts = [
+        (name, sum(d.mark == mark for d in tested)) for name, mark in (("better", BETTER), ("worse", WORSE))
+    ]
+    signs = ", ".join(f"{count} {name}" for name, count in counts if count)
     if signs:
-        return f"no, {sum(counts.values())} of {len(tested)} differ ({signs})"
+        return f"no, {sum(count for _, count in counts)} of {len(tested)} differ ({signs})"
     return "no significant difference anywhere"
 
 
 def finding(claim: str, said: str, figures: str) -> str:
     """A list item: a claim of the paper, the verdict here, and the figures behind it."""
     return f"- {claim}: **{said}** ({figures})"
-
-
-def against(
-    baseline: str, systems: Mapping[str, Figures], measures: Sequence[Measure]
-) -> dict[str, list[Difference]]:
-    """Each other system against the baseline on each measure, all as one family of tests."""
-    order = {name: systems[name] for name in (baseline, *(name for name in systems if name != baseline))}
-    found = compare_values({name: {m: of[m] for m in measures} for name, of in order.items()})
-    return {name: [found[name, m] for m in measures] for name in order if name != baseline}

@@ -28,8 +28,8 @@ from experiments.svore2011.settings import EVERY, QUICK, Grid, Setting
 SMALL = 20_000  # documents
 CLICKS = (
     "a column, from 1, to use as click labels and not as a feature, as NAME=COLUMN or NAME=COLUMN:SCALE; each is a "
-    "click setting of Table 1. SCALE: rate for counts (log1p over the query's largest; default), percent (over 100), "
-    "unit (already in [0, 1])"
+    "click setting of Table 1. SCALE: rate for counts (log1p over the query's largest; default) or unit (already in "
+    "[0, 1])"
 )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, Fold
 from experiments.common.script import note
 from experiments.common.verdicts import Figures, joined
-from experiments.common.workers import run_tasks
 from experiments.svore2011.settings import (
     CUTOFFS,
     GROWING,
@@ -21,12 +22,12 @@ from experiments.svore2011.settings import (
     Setting,
     System,
     Trial,
-    following_trials,
-    own_trials,
     systems,
+    trials_of,
 )
 from experiments.svore2011.training import Outcome, train_trials
 from lambdaboost import CNDCG, NDCG
+from lambdaboost._jit import using
 from lambdaboost.evaluation import Measure
 
 Runs = dict[Trial, Outcome]
@@ -93,7 +94,7 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
     """Run all sweeps: baselines first, then systems that reuse their best parameters, then smaller training sets."""
     rows = systems(grid, [clicks.name for clicks in data.clicks])
     runs: dict[tuple[str, str], Runs] = {}
-    work = partial(train_trials, data, setting)
+    work = delayed(partial(_on_one_thread, data, setting))
 
     def outcomes(trials: list[Trial]) -> Runs:
         done: Runs = {}
@@ -101,25 +102,21 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
             here = [trial for trial in trials if (trial.fold, trial.share) == at]
             # Each worker makes the engine's data once for all its trials.
             chunks = [here[i::workers] for i in range(min(workers, len(here)))]
-            for chunk, found in zip(chunks, run_tasks(work, chunks, workers), strict=True):
+            for chunk, found in zip(chunks, Parallel(workers)(map(work, chunks)), strict=True):
                 done.update(zip(chunk, found, strict=True))
             note(f"{at[0].name}, {at[1]:.0%} of the training queries: {len(here)} runs done")
         return done
 
-    def sweep(trials: dict[tuple[str, str], list[Trial]]) -> None:
+    for system in rows:
+        trials = {}
+        for fold in data.folds:
+            steps = list(product(grid.rates, grid.documents))
+            if system.follows is not None:
+                best = best_runs(runs[system.follows, fold.name], grid.reused)
+                steps = [(trial.rate, trial.documents) for trial, _ in best]
+            trials[fold.name] = trials_of(system, fold, steps)
         done = outcomes([trial for some in trials.values() for trial in some])
-        runs.update({at: {trial: done[trial] for trial in some} for at, some in trials.items()})
-
-    def each(chosen: Callable[[System], bool], trials: Callable[[System, Fold], list[Trial]]) -> None:
-        some = [system for system in rows if chosen(system)]
-        sweep({(system.name, fold.name): trials(system, fold) for system in some for fold in data.folds})
-
-    def following(system: System, fold: Fold) -> list[Trial]:
-        best = best_runs(runs[str(system.follows), fold.name], grid.reused)
-        return following_trials(system, [trial for trial, _ in best])
-
-    each(lambda s: s.follows is None, lambda s, fold: own_trials(s, grid, fold))
-    each(lambda s: s.follows is not None, following)
+        runs |= {(system.name, name): {trial: done[trial] for trial in some} for name, some in trials.items()}
     shared = {
         (system, fold.name, share): replace(best_runs(runs[system, fold.name], 1)[0][0], share=share)
         for fold in data.folds
@@ -130,3 +127,8 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
     return Results(
         data, setting, grid, rows, runs, {at: (trial, done[trial]) for at, trial in shared.items()}
     )
+
+
+def _on_one_thread(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[Outcome]:
+    with using(1):
+        return train_trials(data, setting, trials)

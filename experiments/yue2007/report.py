@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from experiments.common import report
 from experiments.common.data import Data
 from experiments.common.report import legend, table
 from experiments.common.script import note
-from experiments.common.verdicts import RULE, compared, corrected, finding, of_p_alone, points_of, verdict
+from experiments.common.verdicts import RULE, compared, corrected, finding, points_of, verdict
 from experiments.yue2007.accuracy import (
     IN_SCORES,
     LAMBDARANK,
@@ -30,6 +31,7 @@ from experiments.yue2007.local_optimum import DIRECTIONS, LEVEL
 from experiments.yue2007.optimum import LINEAR, PAIRS, STEPS, Optimum, at_the_end
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.sweep import WeightSweep
+from lambdaboost.evaluation import Difference
 from lambdaboost.evaluation.charts import COLOURS
 
 PAPER = (
@@ -233,17 +235,20 @@ def _at_an_optimum(optimum: Optimum, name: str, claim: str) -> str:
 def _on_convergence(convergence: Convergence) -> list[str]:
     at_half = {method: convergence.cost_at(method, 0.5) for method in METHODS}
     fdsa = at_half[FDSA]
-    gains = corrected(
-        of_p_alone(fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
-        for m in DRAWS
-    )
+    gains = []
+    for method in DRAWS:
+        gain, p = (
+            fdsa.mean() - at_half[method].mean(),
+            stats.ttest_ind(at_half[method], fdsa, equal_var=False).pvalue,
+        )
+        gains.append(Difference("", "", math.nan, gain, math.nan, math.nan, p, p))
     found = [
         finding(
             f"{method} converges faster than FDSA",
             verdict([d]),
             f"{at_half[method].mean():.4f} against {fdsa.mean():.4f} at half of the evaluations, p={d.p_holm:.2g}",
         )
-        for method, d in zip(DRAWS, gains, strict=True)
+        for method, d in zip(DRAWS, corrected(gains), strict=True)
     ]
     means = [float(at_half[method].mean()) for method in DRAWS]
     gap, behind = max(means) - min(means), float(fdsa.mean()) - max(means)

@@ -80,12 +80,13 @@ def demo(
     cells = [[measure, *of_systems] for measure, of_systems in comparison.means_table.items()]
     cells += [[what, *(one[what] for one in settings.values())] for what in ("learning rate", "seconds")]
     print_table(["measure", *cells[0][1:]], cells[1:])
-    sizes = " / ".join(str(part.queries.n_queries) for part in (train, valid, test))
+    n_train, n_valid, n_test = (part.queries.n_queries for part in (train, valid, test))
     tell(
-        f"Means times 100 on the test queries of a synthetic search log (seed {seed}; train / valid / test {sizes} "
-        f"queries, about {DOCUMENTS} documents each).\n"
+        f"Means times 100 over {n_test} test queries of a synthetic search log (seed {seed}), about {DOCUMENTS} "
+        "documents each. NDCG is by the judges' grades, CNDCG by the clicks.\n"
         f"{LEGEND} than {next(iter(systems))} ({comparison.criterion}).\n"
-        f"{rounds} rounds each, {engine}'s default parameters; learning rate of "
-        f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} selected by {CHOSEN_BY!r} on the validation part.\n"
+        f"Each system was trained on {n_train} other queries for {rounds} rounds of {engine}'s default trees. "
+        f"{n_valid} more queries chose its learning rate from {', '.join(f'{rate:g}' for rate in LEARNING_RATES)} by "
+        f"{CHOSEN_BY!r}. Seconds are those of one training.\n"
         f"HTML report: {report}"
     )

@@ -102,10 +102,7 @@ def _query(order, scores, classes, kind, value, k, direction):
         loss = above.sum() / (goods.size * bads.size)
     else:
         worth = _worth(kind, goods.size, value)
-        if kind != BY_MRR and k >= goods.size + bads.size:
-            above = _by_merge(s_good, s_bad, worth, value)
-        else:
-            above = _by_table(s_good, s_bad, worth, value, k, 1 if kind == BY_MRR else min(goods.size, k))
+        above = _by_table(s_good, s_bad, worth, value, k, 1 if kind == BY_MRR else min(goods.size, k))
         loss = 0.0
         for i in range(goods.size):
             loss += worth[i] * (value[i] - value[i + above[i]])
@@ -176,30 +173,6 @@ def first_good(low, s_bad, value):
         if total + 1.0 - value[r] > best:
             best, at = total + 1.0 - value[r], r
     return at
-
-
-@kernel
-def _by_merge(s_good, s_bad, worth, value):
-    """The greedy merge of Yue et al. (2007): bad documents rise into the good ones, each as far as it pays.
-
-    With bad document j above it, and so the j that score higher too, good document i falls from rank i + j to
-    i + j + 1. Each bad document rises where its own sum is highest. With V convex the terms fall with j, so none rises
-    past those that score higher, and the merge is exact. A cutoff would break it: it makes V fall most at the end.
-    """
-    scale = 2.0 / (s_good.size * s_bad.size)
-    above = np.zeros(s_good.size, dtype=np.int64)
-    highest = 0  # where the bad document before stands: none may rise past it
-    for j in range(s_bad.size):
-        total, best, at = 0.0, 0.0, s_good.size
-        for i in range(s_good.size - 1, highest - 1, -1):
-            total += worth[i] * (value[i + j] - value[i + j + 1]) + scale * (s_bad[j] - s_good[i])
-            if total > best:
-                best, at = total, i
-        if at == s_good.size:
-            break
-        highest = at
-        above[at] += 1
-    return np.cumsum(above)
 
 
 @kernel

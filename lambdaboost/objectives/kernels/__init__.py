@@ -17,9 +17,9 @@ so that what a document should be above is one contiguous run, and no loop looks
                3
 
 With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`sigmoid`) costs one division per pair;
-`tiles.pair` puts force and weight together. A single outlying score is clipped first: ρ is 0 or 1 in its pairs either
-way. Discounts enter as differences from the lowest of their list, where float32 holds them best, and a gain as the sum
-of two float32; sums are float32 over some hundred rows and are then carried to float64.
+`tiles.pair` puts force and weight together. Wide gaps between scores are narrowed first: ρ is 0 or 1 in all pairs
+across them either way. Discounts enter as differences from the lowest of their list, where float32 holds them best, and
+a gain as the sum of two float32; sums are float32 over some hundred rows and are then carried to float64.
 
 `prepared` chooses the kernel of each query before any runs:
 
@@ -27,7 +27,7 @@ of two float32; sums are float32 over some hundred rows and are then carried to 
     tiles       longer lists, one after the other
     sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
                 others at a few Chebyshev points, and time grows as the length
-    in_float64  scores too far apart for one float32 a document, and `PairAccuracy`: one pair after the other
+    in_float64  scores too far apart even then, and `PairAccuracy`: one pair after the other
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 

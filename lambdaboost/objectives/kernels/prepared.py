@@ -6,8 +6,8 @@ kernel  queries                                                    loop
 lanes   up to 40 documents                                         64 lists side by side (`lanes`)
 sweep   many pairs, few levels, a swap that is a sum of terms      documents by discount, at fixed points (`sweep`)
 tiles   all others                                                 one list after the other (`tiles`)
-float64 scores too far apart for one float32, even when a lone     one pair after the other (`in_float64`)
-        highest or lowest one is clipped; `PairAccuracy`
+float64 scores too far apart for one float32, even when gaps are   one pair after the other (`in_float64`)
+        narrowed; `PairAccuracy`
 """
 
 from __future__ import annotations
@@ -80,15 +80,22 @@ class PreparedPairs:
         """λ and μ of every document, new arrays; `swap` and `force` are those of this round, if it has its own."""
         swap, force = swap or self.swap, force or self.force
         groups, scores = self.groups, now.scores
-        if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
-            scores, kernels = scores.copy(), self.kernels.copy()
-            over_queries(clip_outliers, self.offsets, force.sigma, abs(force.center), scores, kernels)
-            groups = group_by_kernel(kernels)
 
         # Short lists count their ranks, and write their order only if another part reads it.
         order, for_lanes, is_sorted = np.empty(scores.size, np.int32), NO_ORDER, False
         if now.order is not None:
             order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
+
+        # Scores too far apart are brought nearer, after they are sorted: some that differ by little may tie then.
+        if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
+            by_score = np.empty_like(order)
+            over_queries(sort_queries, self.offsets, self.none, scores, by_score)
+            scores, kernels = scores.copy(), self.kernels.copy()
+            over_queries(narrow_gaps, self.offsets, force.sigma, abs(force.center), by_score, scores, kernels)
+            groups = group_by_kernel(kernels)
+            if not is_sorted:
+                order[:], for_lanes, is_sorted = by_score, order, True
+
         short = groups.get(BY_LANES)
         if not is_sorted and (short is None or len(groups) > 1):
             over_queries(sort_queries, self.offsets, self.none if short is None else short, scores, order)
@@ -126,34 +133,28 @@ def choose_kernels(q: Queries, levels: Levels, swap: Any) -> Kernels:
 
 
 @kernel
-def clip_outliers(first, last, offsets, sigma, center, scores, kernels):
-    """Move a lone highest or lowest score of a list of too wide a range nearer to the others, in their order.
+def narrow_gaps(first, last, offsets, sigma, center, by_score, scores, kernels):
+    """Narrow the gaps between the scores of lists of too wide a range to what leaves all pairs across them as they are.
 
-    It stays so far from all of them that ρ or 1 − ρ is 0 in its pairs, as it was before. Where neither helps, the
-    list's kernel becomes BY_FLOAT64. `center` is |c|.
+    Across a gap of FLOAT32_ZERO + |c| ρ or 1 − ρ is 0. Where the range is too wide even so, the list's kernel becomes
+    BY_FLOAT64. `by_score` (n_documents,) are the documents of each query by score; `center` is |c|.
     """
+    widest = (FLOAT32_ZERO + center) / sigma
     for q in range(first, last):
-        s = scores[offsets[q] : offsets[q + 1]]
-        best = worst = s[0]
-        for x in s:
-            best, worst = max(best, x), min(worst, x)
-        most = (SWEEP_RANGE if kernels[q] == BY_SWEEP else RATIO_RANGE) - center
-        if sigma * (best - worst) <= most:
+        a, b = offsets[q], offsets[q + 1]
+        s, ranked = scores[a:b], by_score[a:b]
+        most = ((SWEEP_RANGE if kernels[q] == BY_SWEEP else RATIO_RANGE) - center) / sigma
+        if s[ranked[0]] - s[ranked[-1]] <= most:
             continue
-        second, last_but_one = worst, best
-        for x in s:
-            second = x if second < x < best else second
-            last_but_one = x if last_but_one > x > worst else last_but_one
-        # The widest range of the others.
-        others = most - FLOAT32_ZERO - center
-        high, low = best, worst
-        if sigma * (second - worst) <= others:
-            high = worst + most / sigma
-        elif sigma * (best - last_but_one) <= others:
-            low = best - most / sigma
-        # Scores of 1e17 do not change by as little.
-        if sigma * (high - low) > most + 1 or not (high > second and low < last_but_one):
+        narrowed = 0.0
+        for r in range(1, s.size):
+            narrowed += min(s[ranked[r - 1]] - s[ranked[r]], widest)
+        if narrowed > most:
             kernels[q] = BY_FLOAT64
             continue
-        for i in range(s.size):
-            s[i] = min(max(s[i], low), high)
+        # From here on the highest score is 0.
+        above, below = s[ranked[0]], 0.0
+        for r in range(s.size):
+            here = s[ranked[r]]
+            below += min(above - here, widest)
+            s[ranked[r]], above = -below, here

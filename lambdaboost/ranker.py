@@ -202,7 +202,7 @@ class Ranker:
         self, name: str, table: Table, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
     ) -> Documents:
         """Documents as the engine takes them."""
-        data = encoder.collect(table, encoder.columns.split(table, y, optional=name != "X", **arrays))
+        data = encoder.read(table, y, optional=name != "X", **arrays)
         if init_score is not None:
             init_score = np.asarray(init_score)
             if data.rows is not None:

@@ -2,12 +2,12 @@
 
 from functools import cache
 from itertools import permutations
-from math import log2, sqrt
+from math import sqrt
 
-import lightgbm as lgb
+import naive
+import naive_measures
 import numpy as np
 import pytest
-import xgboost as xgb
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -22,6 +22,8 @@ from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from experiments.chakrabarti2008.trainers import MCRANK
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.engines import ENGINES
+from lambdaboost.training import boost, make_dataset
 
 pytestmark = pytest.mark.slow
 HINGES = [
@@ -35,19 +37,9 @@ HINGES = [
 EACH = pytest.mark.parametrize("hinge", HINGES, ids=repr)
 
 
-def delta(hinge, y):
-    goods = [r for r, good in enumerate(y) if good]  # ranks from 0
-    if isinstance(hinge.metric, AUC):
-        wrong = sum(not y[a] and y[b] for b in range(len(y)) for a in range(b))
-        return wrong / len(goods) / (len(y) - len(goods))
-    if isinstance(hinge.metric, MAP):
-        return 1 - sum((1 + i) / (1 + r) for i, r in enumerate(goods)) / len(goods)
-    k = hinge.metric.k or 10**9
-    if isinstance(hinge.metric, MRR):
-        return 1 - (1 / (1 + goods[0]) if goods[0] < k else 0)
-    return 1 - sum(1 / log2(2 + r) for r in goods if r < k) / sum(
-        1 / log2(2 + r) for r in range(min(len(goods), k))
-    )
+def losses(hinge, labels):
+    """Δ of rankings of labels, best first: what the measure lacks of 1."""
+    return 1 - naive_measures.of_ranking(hinge.metric, labels)
 
 
 def feature_map(hinge, order, good):
@@ -78,10 +70,9 @@ def feature_map(hinge, order, good):
 def orders(hinge, good):
     """Δ and φ of all orders, and which are ideal."""
     every = list(permutations(range(len(good))))
-    losses = np.array([delta(hinge, [good[i] for i in y]) for y in every])
+    labels = np.array(good)[np.array(every)]
     phis = np.array([feature_map(hinge, y, good) for y in every])
-    ideal = [all(good[i] for i in y[: sum(good)]) for y in every]
-    return losses, phis, ideal
+    return losses(hinge, labels), phis, labels[:, : sum(good)].all(axis=1)
 
 
 def drawn_cases():
@@ -107,13 +98,13 @@ def test_inference_is_exact(hinge):
     found = hinge.violators(SCORES, ALL)
     slacks, grad = hinge.per_query(SCORES, ALL), hinge.gradient(SCORES, ALL)[0]
     for query, (labels, s) in enumerate(CASES):
-        losses, phis, ideal = orders(hinge, tuple(bool(l) for l in labels))
+        deltas, phis, ideal = orders(hinge, tuple(bool(l) for l in labels))
         # y*, where φ tells ideal orders apart: the one that the scores are nearest to, ties in input order.
         directions = phis - phis[ideal][np.argmax(np.round(phis[ideal] @ s, 12))]
-        values = losses + directions @ s
+        values = deltas + directions @ s
         assert slacks[query] == pytest.approx(values.max(), abs=1e-12)
         rows = slice(ALL.offsets[query], ALL.offsets[query + 1])
-        apart = np.abs(directions - found.direction[rows]).max(axis=1) + np.abs(losses - found.loss[query])
+        apart = np.abs(directions - found.direction[rows]).max(axis=1) + np.abs(deltas - found.loss[query])
         assert apart.min() < 1e-9
         assert_allclose(grad[rows], found.direction[rows], rtol=1e-6)
 
@@ -177,18 +168,6 @@ def test_combo():
     assert_allclose(shared.violators(SCORES, ALL).direction, directions[most, np.arange(SCORES.size)])
 
 
-def pairwise(s, y):
-    """ξ and its gradient, by the definition."""
-    slack, grad = 0.0, np.zeros(len(s))
-    for i in range(len(s)):
-        for j in range(len(s)):
-            if y[i] > y[j] and s[j] + 1 > s[i]:
-                slack += 1 - (s[i] - s[j])
-                grad[i] -= 1
-                grad[j] += 1
-    return slack, grad
-
-
 @pytest.mark.filterwarnings("ignore:.*queries have not both")
 def test_pairwise_hinge():
     rng = np.random.default_rng(0)
@@ -200,9 +179,10 @@ def test_pairwise_hinge():
         grad, _ = PairwiseHinge().gradient(s, q)
         each = np.split(np.arange(y.size), q.offsets[1:-1])
         for rows, slack in zip(each, PairwiseHinge().per_query(s, q), strict=True):
-            expected = pairwise(s[rows], y[rows])
-            assert slack == pytest.approx(expected[0])
-            assert_allclose(grad[rows], expected[1], atol=1e-5)
+            pairs = naive.graded_pairs(y[rows])
+            lam, _ = naive.pair_rule(s[rows], pairs, lambda i, j: 1, lambda o: (o < 1, 1))
+            assert slack == pytest.approx(sum(max(0, 1 - s[rows][i] + s[rows][j]) for i, j in pairs))
+            assert_allclose(-grad[rows], lam, atol=1e-5)
 
 
 def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
@@ -219,28 +199,23 @@ def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
 
 # On the engines.
 
-TRAIN, TEST = (web_search_log(queries=60, documents=30, seed=seed) for seed in (0, 1))
+
+def binary(seed):
+    log = web_search_log(queries=60, documents=30, seed=seed)
+    return Collection(log.features, Queries(log.queries.relevance >= 2, sizes=log.queries.sizes))
 
 
-def binary(part):
-    return Queries(part.queries.relevance >= 2, sizes=part.queries.sizes)
+TRAIN, TEST = binary(0), binary(1)
 
 
 @pytest.mark.filterwarnings("ignore:.*queries have not both")
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("hinge", [StructuredHinge(MAP()), Combo(PARTS), PairwiseHinge()], ids=repr)
 def test_beats_random_order_on_held_out_data(engine, hinge):
-    q, test = binary(TRAIN), binary(TEST)
-    if engine == "lightgbm":
-        data = lgb.Dataset(TRAIN.features, q.relevance, group=q.sizes)
-        params = {"objective": hinge, "verbose": -1, "num_leaves": 7, "num_threads": 1}
-        scores = lgb.train(params, data, 20).predict(TEST.features)
-    else:
-        data = xgb.DMatrix(TRAIN.features, q.relevance, group=q.sizes)
-        params = {"objective": "rank:ndcg", "nthread": 1, "max_depth": 3, "eta": 0.3}
-        scores = xgb.train(params, data, 20, obj=hinge).predict(xgb.DMatrix(TEST.features))
+    booster = boost(engine, hinge, {"max_depth": 3}, 20, make_dataset(engine, TRAIN))
+    found = MAP()(ENGINES[engine].scores(booster, TEST.features), TEST.queries)
     rng = np.random.default_rng(0)
-    assert MAP()(scores, test) > max(MAP()(rng.random(scores.size), test) for _ in range(20)) + 0.1
+    assert found > max(MAP()(rng.random(len(TEST.features)), TEST.queries) for _ in range(20)) + 0.1
 
 
 # As a support vector machine.

@@ -116,18 +116,15 @@ def test_ties_of_a_sorted_file_are_said_and_shuffled_by_a_seed(capsys, tmp_path)
     assert "warning: 'scores': scores tie in 200 of 200" in err
 
 
-def test_lightgbms_form_without_qid(capsys, folder, tmp_path):
-    part = read_letor(folder / "train.txt")
-    lines = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
-    bare = [" ".join(w for w in line.split() if "qid" not in w) for line in lines]
-    (tmp_path / "rank.train").write_text("\n".join(bare))
-    (tmp_path / "rank.train.query").write_text("\n".join(map(str, part.queries.sizes)))
-    for out, file in (("a", tmp_path / "rank.train"), ("b", folder / "train.txt")):
-        done(capsys, "train", file, "--rounds", 3, "--out", tmp_path / out)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    submitted = done(capsys, "predict", tmp_path / "a", tmp_path / "rank.train", "--ids")[0].splitlines()
-    assert submitted[0] == "qid,document,score" and len(submitted) == 1 + part.queries.n_documents
-    assert submitted[1].startswith("1,1,") and submitted[-1].startswith("20,")
+def test_queries_of_lightgbms_form_are_numbered(capsys, folder, tmp_path):
+    """Text without qid, and the sizes of the queries in another file."""
+    trained(capsys, folder, tmp_path / "m", "lightgbm")
+    n = read_letor(folder / "test.txt").queries.n_documents
+    (tmp_path / "rank.test").write_text(re.sub(r"qid:\d+ ", "", (folder / "test.txt").read_text()))
+    (tmp_path / "rank.test.query").write_text(f"2\n{n - 2}\n")
+    lines = done(capsys, "predict", tmp_path / "m", tmp_path / "rank.test", "--ids")[0].splitlines()
+    assert lines[0] == "qid,document,score" and len(lines) == 1 + n
+    assert lines[1].startswith("1,1,") and lines[3].startswith("2,3,")
 
 
 @pytest.mark.filterwarnings("default")
@@ -365,9 +362,9 @@ def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, 
     assert all(float(seconds) >= 0 for seconds in rows["seconds"])
 
 
-INTERRUPTED = """
+INTERRUPTED = {
+    "training": """
 import os, signal
-from lambdaboost.cli import main
 from lambdaboost.objectives.bound import Bound
 
 gradient = Bound.gradient
@@ -380,13 +377,9 @@ def interrupted(self, scores, iteration=0):
 
 
 Bound.gradient = interrupted
-main()
-"""
-
-
-INTERRUPTED_IMPORT = """
+""",
+    "import": """
 import sys
-from lambdaboost.cli import main
 
 
 class Interrupting:
@@ -396,13 +389,14 @@ class Interrupting:
 
 
 sys.meta_path.insert(0, Interrupting())
-main()
-"""
+""",
+}
 
 
-@pytest.mark.parametrize("code", [INTERRUPTED, INTERRUPTED_IMPORT], ids=["training", "import"])
-def test_ctrl_c_is_one_line_and_leaves_nothing(folder, tmp_path, code):
+@pytest.mark.parametrize("when", INTERRUPTED)
+def test_ctrl_c_is_one_line_and_leaves_nothing(folder, tmp_path, when):
     """In another process: silent progress in a pipe, 130, and no model left behind."""
+    code = INTERRUPTED[when] + "from lambdaboost.cli import main; main()"
     command = [sys.executable, "-c", code, "train", folder / "train.txt", "--out", tmp_path / "m"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "lambdaboost: stopped, nothing written\n")

@@ -1,5 +1,6 @@
 """The command line on CSV and Parquet, on models that it did not train, and on what users mistype."""
 
+import importlib
 import json
 import os
 import re
@@ -128,34 +129,36 @@ def test_the_label_is_no_source_of_an_evaluation(capsys, tmp_path):
         assert open_labelled(log, given, models)[1].sources == {"a": column}
 
 
+def last_line(capsys, *args):
+    """The error of a command that notes something before."""
+    code, _, err = call(capsys, *args)
+    assert code == 1
+    return err.splitlines()[-1]
+
+
+# What makes a data set, parameters, those of a classifier, and the names of features without one.
+STOCK = {
+    "lightgbm": ("Dataset", {"verbose": -1, "min_data_in_leaf": 2}, "multiclass", "Column_{}"),
+    "xgboost": ("DMatrix", {}, "multi:softprob", "f{}"),
+}
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_path, table, engine):
-    rows, names = table[FEATURES].to_numpy(), ["f7", "f2", "f5"]
-    if engine == "lightgbm":
-        import lightgbm as lgb
+    stock, (data, params, of_classes, own) = importlib.import_module(engine), STOCK[engine]
+    rows, names = table[FEATURES].to_numpy(), ["my f7", "my f2", "my f5"]  # LightGBM keeps _ for blanks
+    table, own = table.rename(columns="my {}".format), [own.format(i) for i in range(12)]
 
-        quick = {"verbose": -1, "min_data_in_leaf": 2}
-        blanks = table[names].add_prefix("my ")  # LightGBM keeps _ for them
-        named = lgb.train(quick, lgb.Dataset(blanks, table.grade), 4)
-        bare = lgb.train(quick, lgb.Dataset(rows, table.grade), 3)
-        expected, by_order = named.predict(blanks), bare.predict(LOG.features)
-        own, header = [f"Column_{i}" for i in range(12)], table.add_prefix("my ")
-        classes = lgb.train(
-            quick | {"objective": "multiclass", "num_class": 5}, lgb.Dataset(rows, table.grade), 2
-        )
-    else:
-        import xgboost as xgb
+    def trained(name, X, **more):
+        booster = stock.train(params | more, getattr(stock, data)(X, table["my grade"]), 4)
+        booster.save_model(tmp_path / f"{name}.json")
+        return booster
 
-        named = xgb.train({}, xgb.DMatrix(table[names], table.grade), 4)
-        bare = xgb.train({}, xgb.DMatrix(rows, table.grade), 3)
-        expected, by_order = named.predict(xgb.DMatrix(table[names])), bare.predict(xgb.DMatrix(LOG.features))
-        own, header = FEATURES, table
-        classes = xgb.train(
-            {"objective": "multi:softprob", "num_class": 5}, xgb.DMatrix(rows, table.grade), 2
-        )
-    for name, model in {"named": named, "bare": bare, "classes": classes}.items():
-        model.save_model(tmp_path / f"{name}.json")
-    header.to_csv(tmp_path / "log.csv", index=False)
+    named, bare = trained("named", table[names]), trained("bare", rows)
+    trained("classes", rows, objective=of_classes, num_class=5)
+    score = importlib.import_module(f"lambdaboost.engines.{engine}").scores
+    expected, by_order = score(named, table[names]), score(bare, LOG.features)
+    table.to_csv(tmp_path / "log.csv", index=False)
 
     def scores(model, file):
         out, err = done(capsys, "predict", tmp_path / model, file)
@@ -166,28 +169,17 @@ def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_pat
     np.testing.assert_array_equal(scores("named.json", tmp_path / "log.csv"), expected)
     np.testing.assert_allclose(scores("bare.json", folder / "log.txt"), by_order, rtol=1e-6)
     # A table with columns f0, f1, … or Column_0, … in another order is not scored in its order.
-    shuffled = table[FEATURES].set_axis(own, axis=1)[own[::-1]].assign(further="text")
+    shuffled = pd.DataFrame(rows, columns=own)[own[::-1]].assign(further="text")
     shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
     inverse = np.argsort(table.index)
     np.testing.assert_allclose(scores("bare.json", tmp_path / "shuffled.csv")[inverse], by_order, rtol=1e-6)
-    table.add_prefix("x_").to_csv(tmp_path / "renamed.csv", index=False)
-    wrong = ("predict", tmp_path / "bare.json", tmp_path / "renamed.csv", "--drop", "x_title")
-    assert (
-        "has 15 features" in (said := last_line(capsys, *wrong)) and "needs 12" in said and "--drop" in said
-    )
-    assert "is a classifier of 5 classes" in last_line(
-        capsys, "predict", tmp_path / "classes.json", folder / "log.txt"
-    )
+    said = last_line(capsys, "predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
+    assert "has 15 features" in said and "needs 12" in said and "--drop" in said
+    said = last_line(capsys, "predict", tmp_path / "classes.json", folder / "log.txt")
+    assert "is a classifier of 5 classes" in said
     given = ("--model", tmp_path / "bare.json", "--measure", "ndcg@5", "--json")
     figures = json.loads(done(capsys, "evaluate", folder / "log.txt", *given)[0])["measures"]
     assert 0 < figures["NDCG(k=5)"] <= 1
-
-
-def last_line(capsys, *args):
-    """The error of a command that notes something before."""
-    code, _, err = call(capsys, *args)
-    assert code == 1
-    return err.splitlines()[-1]
 
 
 def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypatch):
@@ -243,7 +235,10 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
         _check_worst(tmp_path / "page.html", pd.read_csv(labelled, dtype={"srch_id": str}))
         scores = done(capsys, "predict", model, test)[0].split()
-    assert "'at' in row" in refused(capsys, "predict", model, test, "--unseen", "error")
+    said = refused(capsys, "predict", model, test, "--unseen", "error")
+    assert (
+        "'at' in row" in said and "none of its categories in training" in said and "--unseen missing" in said
+    )
     found, given = pd.read_csv(out, dtype=str), pd.read_csv(test, dtype=str)
     assert list(found.columns) == ["srch_id", "prop_id", "score"]
     assert found.srch_id.tolist() == given.srch_id.tolist()

@@ -1,14 +1,8 @@
 """`ClickDCG`: the estimators against their definition, and against the truth of simulated users."""
 
-import importlib
-
-import lightgbm as lgb
 import numpy as np
-import on_lightgbm
-import on_xgboost
-import pandas as pd
 import pytest
-import xgboost as xgb
+import rankers
 
 from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost.clicks import PositionBased, Propensities, simulate
@@ -16,7 +10,6 @@ from lambdaboost.evaluation import compare, parse
 
 CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
 NAN = float("nan")
-BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 def shown(seed=0, n_queries=12):
@@ -154,48 +147,15 @@ def test_what_cannot_be_measured(message, given):
     assert "\n" not in str(raised.value)
 
 
-@BOTH
-def test_a_measure_of_every_round(engine):
-    rng = np.random.default_rng(0)
-    X, sizes = rng.random((200, 4)), [4] * 50
-    clicks, position = (rng.random(200) < X[:, 0] / 2).astype(float), np.tile([1, 2, 3, 4], 50)
-    measure = ClickDCG(3, CURVE)
-    package = on_lightgbm if engine == "lightgbm" else on_xgboost
-
-    def data(**more):
-        return package.dataset(X, clicks, group=sizes, sources={"clicks": clicks}, **more)
-
-    def train(data, valid):
-        if engine == "lightgbm":
-            history = {}
-            booster = package.train(
-                {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1}, data, 3, valid_sets=[valid], feval=measure,
-                callbacks=[lgb.record_evaluation(history)],
-            )  # fmt: skip
-            return booster.predict(X), history["valid_0"]
-        history = {}
-        booster = package.train(
-            {"nthread": 1}, data, 3, evals=[(valid, "valid")], custom_metric=measure, evals_result=history,
-            verbose_eval=False,
-        )  # fmt: skip
-        return booster.predict(xgb.DMatrix(X)), history["valid"]
-
-    scores, history = train(data(position=position), data(position=position))
-    q = Queries(clicks, sizes, clicks=clicks, position=position)
-    (values,) = history.values()
-    assert values[-1] == pytest.approx(measure(scores, q), rel=1e-6)
-    with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
-        train(data(), data())
-    with pytest.raises(ValueError, match=r"position 14 is past the curve, whose last position is"):
-        train(data(position=position), data(position=position + 10))
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(
-        qid=np.repeat(np.arange(50), 4), rank=position, clicks=clicks
-    )
-    quiet = {"n_estimators": 2, "n_jobs": 1} | ({"verbose": -1} if engine == "lightgbm" else {})
-    make = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker
-    ranker = make(objective=LambdaRank(), position="rank", sources=["clicks"], **quiet)
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_a_ranker_is_measured_by_the_column_of_positions_that_it_names(engine):
+    """In training too, where tests/test_estimators.py has it; positions that are not there: tests/test_positions.py."""
+    rank = np.concatenate([np.arange(1, n + 1) for n in rankers.Q.sizes])
+    frame, measure = rankers.table(rank=rank), ClickDCG(3, Propensities.power(1.0, rank.max()))
+    ranker = rankers.ranker(engine, objective=LambdaRank(), position="rank", sources=["clicks"])
     with pytest.warns(UserWarning, match="position: this objective does not read"):
-        ranker.fit(frame, clicks)
-    assert measure(ranker, frame, clicks) == pytest.approx(measure(ranker.predict(frame), q))
+        ranker.fit(frame, rankers.Q.relevance)
+    q = Queries(rankers.Q.relevance, rankers.Q.sizes, clicks=rankers.CLICKS, position=rank)
+    assert measure(ranker, frame, q.relevance) == pytest.approx(measure(ranker.predict(frame), q))
     with pytest.raises(ValueError, match="position: X has no column 'rank'"):
-        measure(ranker, frame.drop(columns="rank"), clicks)
+        measure(ranker, frame.drop(columns="rank"), q.relevance)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -234,65 +235,59 @@ def test_validation_data_have_the_codes_of_the_training(client):
         on_cluster(client, "lightgbm", frame=frame, valid=valid, early_stopping=3)
 
 
-class FailsOnOneWorker:
-    """A schedule that breaks on the second worker in round 3."""
+class OnTheSecondWorker:
+    """A schedule that calls a function on the second worker in round 3; then the first one `waits` for some seconds."""
+
+    def __init__(self, function, waits=0):
+        self.function, self.waits = function, waits
 
     def __call__(self, iteration):
         from distributed import get_worker
 
-        if iteration == 3 and get_worker().name == 1:
-            raise RuntimeError("one worker fails")
+        if iteration == 3:
+            if get_worker().name == 1:
+                self.function()
+            time.sleep(self.waits)
         return 0.1
+
+
+@pytest.fixture
+def sent_by_value():
+    """Classes and functions of this file, which workers cannot import."""
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def fails():
+    raise RuntimeError("one worker fails")
 
 
 @ENGINE
-def test_one_worker_fails(client, engine):
-    import cloudpickle
-
-    cloudpickle.register_pickle_by_value(__import__(__name__))
-    try:
-        with pytest.raises(RuntimeError, match="one worker fails"):
-            on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), FailsOnOneWorker()))
-    finally:
-        cloudpickle.unregister_pickle_by_value(__import__(__name__))
+def test_one_worker_fails(client, engine, sent_by_value):
+    with pytest.raises(RuntimeError, match="one worker fails"):
+        on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), OnTheSecondWorker(fails)))
     assert on_cluster(client, engine, rounds=1) is not None
 
 
-class Dies:
-    """A schedule in which the second worker is killed in round 3, as the kernel kills for want of memory.
-
-    The first one goes on into the engine, or `waits`: then it gives no sign of its own.
-    """
-
-    def __init__(self, path, waits):
-        self.path, self.waits = path, waits
-
-    def __call__(self, iteration):
-        from distributed import get_worker
-
-        if iteration == 3 and get_worker().name == 1:
-            self.path.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        if iteration == 3 and self.waits:
-            time.sleep(600)
-        return 0.1
+def dies(path):
+    """As the kernel kills for want of memory."""
+    path.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="workers are killed by a signal")
 @ENGINE
-@pytest.mark.parametrize("waits", [False, True])
-def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tmp_path):
+@pytest.mark.parametrize("waits", [0, 600], ids=["goes on into the engine", "gives no sign of its own"])
+def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tmp_path, sent_by_value):
     """Whatever the engine makes of it on the other worker; and both can be used again."""
-    import cloudpickle
-
     killed = tmp_path / "killed"
-    cloudpickle.register_pickle_by_value(__import__(__name__))
-    try:
-        with pytest.raises(RuntimeError, match=r"workers died during the call: tcp://.*train again"):
-            on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), Dies(killed, waits)))
-    finally:
-        cloudpickle.unregister_pickle_by_value(__import__(__name__))
+    schedule = OnTheSecondWorker(partial(dies, killed), waits)
+    with pytest.raises(RuntimeError, match=r"workers died during the call: tcp://.*train again"):
+        on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), schedule))
     assert time.time() - killed.stat().st_mtime < 250  # not the minutes that an engine waits
     restart(client)
     assert on_cluster(client, engine, rounds=1) is not None

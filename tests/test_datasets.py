@@ -1,10 +1,8 @@
 """Collections, click rates and frames; the real data sets where LAMBDABOOST_DATA names their folder."""
 
-import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -156,13 +154,6 @@ def test_importing_stays_light():
 
 
 # The real data sets
-
-
-@pytest.fixture
-def data():
-    if "LAMBDABOOST_DATA" not in os.environ:
-        pytest.skip("LAMBDABOOST_DATA does not name the folder of real data sets")
-    return Path(os.environ["LAMBDABOOST_DATA"])
 
 
 @pytest.mark.parametrize(

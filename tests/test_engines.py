@@ -109,16 +109,10 @@ def test_every_member_on_a_training_and_its_booster(engine):
     assert engine.n_rounds(ended) == 1
     native = engine.train(engine.NATIVE_OBJECTIVES[0], params, 2, data)
     assert engine.n_rounds(native) == 2
-    own = (
-        {"metric": "ndcg", "eval_at": [3], "verbosity": -1}
-        if engine is lightgbm
-        else {"eval_metric": "ndcg@3"}
-    )
-    given = (
-        {"valid_sets": [valid]}
-        if engine is lightgbm
-        else {"evals": [(valid, "valid")], "verbose_eval": False}
-    )
+    own, given = {
+        "lightgbm": ({"metric": "ndcg", "eval_at": [3], "verbosity": -1}, {"valid_sets": [valid]}),
+        "xgboost": ({"eval_metric": "ndcg@3"}, {"evals": [(valid, "valid")], "verbose_eval": False}),
+    }[engine.NAME]
     params = {"objective": engine.NATIVE_OBJECTIVES[0], **own}
     assert list(member("own_metrics")(package.train(params, data, 1, **given))) == ["ndcg@3"]
     params = PARAMS[engine.NAME]

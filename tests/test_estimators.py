@@ -170,20 +170,12 @@ def test_rankers_in_threads_do_not_mix(engine):
 # Frames of each kind.
 
 
-def record_batch(columns):
-    return pa.RecordBatch.from_pydict({name: pa.array(values) for name, values in columns.items()})
-
-
-def arrow_typed(columns):
-    return pa.table(dict(columns)).to_pandas(types_mapper=pd.ArrowDtype)
-
-
 MAKE = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
     "pyarrow": pa.table,
-    "batch": record_batch,
-    "pandas of Arrow": arrow_typed,
+    "batch": lambda columns: pa.table(columns).to_batches()[0],
+    "pandas of Arrow": lambda columns: pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype),
     "pandas of nullables": lambda columns: pd.DataFrame(columns).convert_dtypes(),
 }
 LABELS = {

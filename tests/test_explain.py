@@ -23,26 +23,19 @@ FRAME["kind"] = pd.Categorical.from_codes((rng.random(60) * 3).astype(int), ["a"
 SMALL = {"lightgbm": {"min_child_samples": 2, "verbose": -1}, "xgboost": {"min_child_weight": 0}}
 
 
-def lightgbm_booster():
-    data = lgb.Dataset(X, Y, group=SIZES)
-    return lgb.train({"objective": LambdaRank(), "min_data_in_leaf": 2, "verbose": -1}, data, 8)
+def lightgbm_booster(**more):
+    params = {"objective": LambdaRank(), "min_data_in_leaf": 2, "verbose": -1} | more
+    return lgb.train(params, lgb.Dataset(X, Y, group=SIZES), 8)
+
+
+def forest():
+    """Which predicts the mean of its trees."""
+    return lightgbm_booster(objective="regression", boosting="rf", bagging_freq=1, bagging_fraction=0.6)
 
 
 def xgboost_booster():
     params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
     return xgb.train(params, xgb.DMatrix(X, Y, group=SIZES), 8, obj=LambdaRank())
-
-
-def forest():
-    """Which predicts the mean of its trees."""
-    params = {
-        "boosting": "rf",
-        "bagging_freq": 1,
-        "bagging_fraction": 0.6,
-        "min_data_in_leaf": 2,
-        "verbose": -1,
-    }
-    return lgb.train({"objective": "regression", **params}, lgb.Dataset(X, Y), 8)
 
 
 @pytest.mark.parametrize("train", [lightgbm_booster, xgboost_booster, forest])

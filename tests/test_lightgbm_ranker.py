@@ -18,10 +18,7 @@ X_VALID, Q_VALID = web_search_log(queries=20, documents=20, features=16, seed=6)
 QUIET = {"n_jobs": 1, "verbose": -1}
 SMALL = {"n_estimators": 4, "num_leaves": 5, "min_child_samples": 10, **QUIET}
 FAST = {"n_estimators": 80, "num_leaves": 15, "learning_rate": 0.3, "min_child_samples": 2, **QUIET}
-EVAL = {
-    "eval_set": [(X_VALID, Q_VALID.relevance)],
-    "eval_group": [Q_VALID.sizes],
-}
+EVAL = {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
 
 
 def fitted(parameters=None, **arguments):
@@ -37,15 +34,8 @@ def test_fitted_attributes():
     named = LambdaRanker(**SMALL).fit(frame, pd.Series(Q.relevance), group=Q.sizes)
     np.testing.assert_array_equal(ranker.predict(X), stock.predict(X))
     np.testing.assert_array_equal(ranker.predict(X), named.predict(frame[frame.columns[::-1]]))
-    for name in (
-        "n_features_",
-        "n_features_in_",
-        "n_estimators_",
-        "n_iter_",
-        "best_iteration_",
-        "evals_result_",
-    ):
-        assert getattr(ranker, name) == getattr(stock, name), name
+    for name in ("n_features", "n_features_in", "n_estimators", "n_iter", "best_iteration", "evals_result"):
+        assert getattr(ranker, f"{name}_") == getattr(stock, f"{name}_"), name
     np.testing.assert_array_equal(ranker.feature_importances_, stock.feature_importances_)
     # LightGBM 4.6 always has them.
     assert hasattr(ranker, "feature_names_in_") == hasattr(stock, "feature_names_in_")
@@ -189,13 +179,11 @@ def test_validation_data_as_lightgbm_4_7_takes_them():
     expected, y, group = fitted(**EVAL)[1], Q_VALID.relevance, EVAL["eval_group"]
     assert fitted(eval_X=X_VALID, eval_y=y, eval_group=group)[1] == expected
     assert fitted(eval_X=(X_VALID,), eval_y=(y,), eval_group=group)[1] == expected
+    differ = "eval_X and eval_y differ: give both, .* of the same length"
     for arguments, words in (
-        ({"eval_X": X_VALID}, "eval_X and eval_y differ: give both"),
-        ({"eval_y": y}, "eval_X and eval_y differ: give both"),
-        (
-            {"eval_X": (X_VALID,), "eval_y": (y, y)},
-            "eval_X and eval_y differ: give both, .* of the same length",
-        ),
+        ({"eval_X": X_VALID}, differ),
+        ({"eval_y": y}, differ),
+        ({"eval_X": (X_VALID,), "eval_y": (y, y)}, differ),
         ({**EVAL, "eval_X": X_VALID, "eval_y": y}, "eval_set is given as well as eval_X"),
     ):
         with pytest.raises(ValueError, match=words):

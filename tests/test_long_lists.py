@@ -48,47 +48,46 @@ OBJECTIVES = [
 ]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+def normal(rng, n):
+    return rng.normal(size=n)
+
+
+def outliers(spread):
+    """Scores of any range, some of them far out."""
+    return lambda rng, n: rng.standard_t(2, size=n) * spread
+
+
+def levels(count):
+    """So many grades."""
+    return lambda rng, n: rng.integers(0, count, n) * (4.0 / (count - 1))
+
+
+CASES = {
+    **{repr(objective): (objective, 2_100, normal, grades) for objective in OBJECTIVES},
+    **{
+        f"spread {spread}": (LambdaRank(), 1_300, outliers(spread), grades)
+        for spread in (0.0, 1e-30, 1e-3, 3.0, 12.0, 100.0, 1e6)
+    },
+    "a large sigma leaves differences their digits": (
+        RankNet(sigma=1e6), 1_300, lambda rng, n: 1e6 * rng.integers(0, 4, n) + 1e-6 * rng.normal(size=n), grades,
+    ),
+    **{
+        f"{count} grades": (LambdaRank(), 1_000, lambda rng, n: np.round(rng.normal(size=n), 1), levels(count))
+        for count in (2, 16, 17, 1000)
+    },
+    "missing labels keep their ranks": (
+        LambdaRank(), 1_500, normal, lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, grades(rng, n)),
+    ),
+    "a swap with a second term": (LambdaRank(MAP()), 200, normal, grades),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
 @SWEEP
-def test_each_objective(objective, sweep, monkeypatch):
+def test_every_document(case, sweep, monkeypatch):
+    objective, n, scores, relevance = CASES[case]
     rng = np.random.default_rng(0)
-    n = 2_100  # not a multiple of anything
-    check(objective, rng.normal(size=n), monkeypatch, sweep, grades(rng, n))
-
-
-@pytest.mark.parametrize("spread", [0.0, 1e-30, 1e-3, 3.0, 12.0, 100.0, 1e6])
-@SWEEP
-def test_each_range_of_scores(spread, sweep, monkeypatch):
-    rng = np.random.default_rng(1)
-    scores = rng.standard_t(2, size=1_300) * spread  # far outliers
-    check(LambdaRank(), scores, monkeypatch, sweep, grades(rng, 1_300))
-
-
-@SWEEP
-def test_a_large_sigma_leaves_differences_their_digits(sweep, monkeypatch):
-    rng = np.random.default_rng(6)
-    scores = 1e6 * rng.integers(0, 4, 1_300) + 1e-6 * rng.normal(size=1_300)
-    check(RankNet(sigma=1e6), scores, monkeypatch, sweep, grades(rng, 1_300))
-
-
-@pytest.mark.parametrize("count", [2, 16, 17, 1000])
-def test_each_number_of_grades(count, monkeypatch):
-    rng = np.random.default_rng(2)
-    relevance = rng.integers(0, count, 1_000) * (4.0 / (count - 1))
-    check(LambdaRank(), np.round(rng.normal(size=1_000), 1), monkeypatch, True, relevance)
-
-
-def test_missing_labels_keep_their_ranks(monkeypatch):
-    rng = np.random.default_rng(3)
-    relevance = grades(rng, 1_500)
-    relevance[rng.random(1_500) < 0.3] = np.nan
-    check(LambdaRank(), rng.normal(size=1_500), monkeypatch, True, relevance)
-
-
-@SWEEP
-def test_a_swap_with_a_second_term(sweep, monkeypatch):
-    rng = np.random.default_rng(8)
-    check(LambdaRank(MAP()), rng.normal(size=500), monkeypatch, sweep, grades(rng, 500))
+    check(objective, scores(rng, n), monkeypatch, sweep, relevance(rng, n))
 
 
 @pytest.mark.parametrize("zeros", ["label", "missing"])
@@ -124,25 +123,13 @@ def test_some_documents_of_a_long_list(objective, spread):
     np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=1e-5 * max(largest, np.abs(hess).max()))
 
 
-def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
-    rng = np.random.default_rng(3)
-    n = 3000
-    relevance, scores = rng.integers(0, 3, n), rng.normal(size=n)
-    position = rng.permutation(n) + 1
-    q = Queries(relevance, sizes=[n], position=position)
-    curve = Propensities.power(0.5, n)
-    grad, _ = InversePropensity(RankNet(), curve).gradient(scores, q)
-    better = relevance[:, None] > relevance[None, :]
-    force = better * position[:, None] ** 0.5 / (1 + np.exp(scores[:, None] - scores[None, :]))
-    np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())
-
-
-@pytest.mark.parametrize("outlier", [1e6, -1e6])
-def test_factors_of_a_long_list_with_an_outlier_are_within_range(outlier):
+@pytest.mark.parametrize("outlier", [None, 1e6, -1e6])
+def test_a_long_list_with_factors_is_the_sum_over_its_pairs(outlier):
     rng = np.random.default_rng(4)
     n = 3000
     relevance, scores, position = rng.integers(0, 5, n), rng.normal(size=n), rng.permutation(n) + 1
-    scores[7] = outlier
+    if outlier:
+        scores[7] = outlier
     objective = InversePropensity(RankNet(), Propensities.power(1.0, n))
     grad, _ = objective.gradient(scores, Queries(relevance, sizes=[n], position=position))
     up = np.where(relevance > 0, position, 1)

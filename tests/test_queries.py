@@ -181,5 +181,7 @@ def test_wrong_choices():
         q.take([2])
     with pytest.raises(ValueError, match="moves documents between queries"):
         q.reordered(np.array([4, 1, 2, 3, 0]))
-    with pytest.raises(ValueError, match="no label source 'clicks' here, only relevance"):
+    with pytest.raises(
+        ValueError, match=r"no label source 'clicks' here, only relevance: .* by attach\(data, clicks=…\)$"
+    ):
         q.source("clicks")

@@ -18,7 +18,6 @@ from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
 from lambdaboost.cli.outputs import check_outputs, check_suffix
 from lambdaboost.datasets import Collection, Columns, Encoder
-from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG
@@ -163,10 +162,9 @@ def read_parts(
     files: Mapping[str, Path], columns: Columns, unseen: str | None
 ) -> tuple[dict[str, Collection], Encoder]:
     """The data of each file, and the encoder of the training file."""
-    table = open_table(files["train"], text=columns.text)
-    split = columns.split(table)  # which says first what is wrong with labels
-    encoder = Encoder.fit(columns, table, str(unseen or "error"))
-    parts = {"train": encoder.collect(table, split)}
+    train = columns.read(files["train"])
+    encoder = Encoder(columns, train.feature_names or (), train.categories, str(unseen or "error"))
+    parts = {"train": train}
     for name, path in files.items():
         if name != "train":
             parts[name] = encoder.read(path)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from lambdaboost._words import quote
 from lambdaboost.datasets.collection import Categories, Collection, categorical_frame
-from lambdaboost.datasets.columns import Columns, Split, collect
+from lambdaboost.datasets.columns import Columns, collect
 from lambdaboost.datasets.table import (
     ColumnTypeError,
     Table,
@@ -139,13 +139,12 @@ class Encoder:
             return features
         return categorical_frame(features, self.features, self.categories)
 
-    def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
-        """Further data, as `Columns.read`; columns that only label the documents need not be there."""
+    def read(
+        self, data: Any, y: Any = None, *, name: str = "df", optional: bool = True, **arrays: Any
+    ) -> Collection:
+        """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
-        return self.collect(table, self.columns.split(table, y, optional=True, **arrays))
-
-    def collect(self, table: Table, split: Split) -> Collection:
-        """The features of a table with its queries."""
+        split = self.columns.split(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories
         if not table.is_named:
             names, categories = (), {}

@@ -258,8 +258,8 @@ class Queries:
         except KeyError:
             known = ", ".join(self.labels)
             raise ValueError(
-                f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, "
-                f"or in sources={{{name!r}: …}} of the data set"
+                f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, or to the data set by "
+                f"attach(data, {name}=…)"
             ) from None
         if not allow_negative and self.memo(("below 0", name), lambda: bool((labels < 0).any())):
             row = int((labels < 0).argmax())
@@ -270,7 +270,8 @@ class Queries:
         """The position of each row; raises ValueError if there are no positions."""
         if self.positions is None:
             raise ValueError(
-                "no positions here: give the rank of each row, from 1, as position=… to Queries or to the data set"
+                "no positions here: give the rank of each row, from 1, as position=… to Queries, or to the data set by "
+                "attach(data, position=…)"
             )
         return self.positions.codes
 

@@ -56,30 +56,27 @@ def _highest(values, grades):
     return top
 
 
-@inlined
-def _gradient_of_query(s, grades, lam, mu):
-    """λ and μ of a query, which stay 0 where all grades are equal. NaN, which does not equal itself, is no grade."""
-    best, top = _highest(grades, grades), _highest(s, grades)
-    # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
-    below, total, others = 0, 0.0, 0.0
-    for i in range(s.size):
-        if grades[i] == grades[i]:
-            below += grades[i] < grades[best]
-            total += math.exp(np.float64(grades[i]) - np.float64(grades[best]))
-            others += math.exp(s[i] - s[top]) if i != top else 0.0
-    if below == 0:
-        return
-    for i in range(s.size):
-        if grades[i] == grades[i]:
-            e = math.exp(s[i] - s[top])
-            p = e / (1 + others)
-            rest = (others if i == top else 1 + (others - e)) / (1 + others)
-            lam[i] = math.exp(np.float64(grades[i]) - np.float64(grades[best])) / total - p
-            mu[i] = p * rest
-
-
 @kernel
-def _listnet_kernel(first, last, offsets, scores, grades, lam, mu):
+def _listnet_kernel(first, last, offsets, scores, grades_of, lam_of, mu_of):
+    """λ and μ of queries first:last, which stay 0 where all grades are equal. NaN, unequal to itself, is no grade."""
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _gradient_of_query(scores[a:b], grades[a:b], lam[a:b], mu[a:b])
+        s, grades, lam, mu = scores[a:b], grades_of[a:b], lam_of[a:b], mu_of[a:b]
+        best, top = _highest(grades, grades), _highest(s, grades)
+        # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
+        below, total, others = 0, 0.0, 0.0
+        for i in range(s.size):
+            if grades[i] == grades[i]:
+                below += grades[i] < grades[best]
+                total += math.exp(np.float64(grades[i]) - np.float64(grades[best]))
+                others += math.exp(s[i] - s[top]) if i != top else 0.0
+        if below == 0:
+            continue
+        # The share of each grade less that of its score.
+        for i in range(s.size):
+            if grades[i] == grades[i]:
+                e = math.exp(s[i] - s[top])
+                p = e / (1 + others)
+                rest = (others if i == top else 1 + (others - e)) / (1 + others)
+                lam[i] = math.exp(np.float64(grades[i]) - np.float64(grades[best])) / total - p
+                mu[i] = p * rest

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from experiments.chakrabarti2008 import trainers
 from experiments.chakrabarti2008.combo import Combo
-from experiments.chakrabarti2008.linear_ranker import LinearRanker
+from experiments.chakrabarti2008.cutting_plane import linear_ranker
 from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.preparation import prepared
 from experiments.chakrabarti2008.results import RANDOM
@@ -230,29 +229,27 @@ def random_rows(seed=0, sizes=(12, 8, 10, 3), features=4):
     n = sum(sizes)
     X = rng.random((n, features))
     y = (X @ [1.0, -0.5, 0.3, 0.0] + rng.normal(size=n) * 0.3 > 0.4).astype(float)
-    return X, y, np.repeat(np.arange(len(sizes)), sizes)
+    return X, Queries(y, sizes=sizes)
 
 
 @pytest.mark.parametrize("hinge", CONVEX, ids=repr)
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_gap_closes(hinge, C):
-    X, y, qid = random_rows(3)
-    ranker = LinearRanker(hinge, C=C, epsilon=1e-4).fit(X, y, qid)
-    q = Queries(y, ids=qid)
-    risk = hinge.per_query(ranker.predict(X), q).mean()
-    assert ranker.slack_ == pytest.approx(risk)
-    assert ranker.objective_value_ == pytest.approx(0.5 * ranker.coef_ @ ranker.coef_ + C * risk)
-    assert 0 <= ranker.gap_ + 1e-9 <= C * 1.1e-4
+    X, q = random_rows(3)
+    found = linear_ranker(hinge, X, q, C, epsilon=1e-4)
+    risk = hinge.per_query(X @ found.w, q).mean()
+    assert found.converged and found.risk == pytest.approx(risk)
+    assert found.objective == pytest.approx(0.5 * found.w @ found.w + C * risk)
+    assert 0 <= found.gap + 1e-9 <= C * 1.1e-4
     rng = np.random.default_rng(0)
     for scale in (1e-3, 0.1, 1.0):  # no w nearby is lower by more than the gap
-        w = ranker.coef_ + scale * rng.normal(size=4)
+        w = found.w + scale * rng.normal(size=4)
         value = 0.5 * w @ w + C * hinge.per_query(X @ w, q).mean()
-        assert value >= ranker.objective_value_ - ranker.gap_ - 1e-9
+        assert value >= found.objective - found.gap - 1e-9
 
 
 def test_too_few_cuts_are_told():
-    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=3 cuts with a gap of"):
-        LinearRanker(StructuredHinge(MAP()), C=100.0, max_iter=3).fit(*random_rows())
+    assert not linear_ranker(StructuredHinge(MAP()), *random_rows(), 100.0, max_iter=3).converged
 
 
 # The report.

@@ -34,7 +34,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lambdaboost import Queries
-from lambdaboost.datasets import read_letor, web_search_log
+from lambdaboost.datasets import Collection, click_rate, read_letor, web_search_log
 
 TITLES = Path(__file__).parents[2] / "examples" / "data" / "netflix.csv.xz"
 QUANTILES = (0.5, 0.75, 0.9, 0.97)  # of counts, between grades 0 to 4
@@ -84,27 +84,15 @@ def bookings(folder: Path) -> Labelled:
 
 def mslr(folder: Path) -> Labelled:
     """Clicks are log1p(count) over the largest of the query; all three features of usage are removed."""
-    parts = [
-        read_letor(folder / f"mslr_web30k_sample/{name}.txt.xz")
-        for name in ("train", "vali", "test", "test_extra")
-    ]
-    X = np.concatenate([part.features for part in parts])
-    sizes = np.concatenate([part.queries.sizes for part in parts])
-    clicks = np.log1p(X[:, 134].astype(float))
-    most = np.repeat(np.maximum.reduceat(clicks, np.cumsum(sizes) - sizes), sizes)
-    rate = np.divide(clicks, most, out=np.zeros_like(clicks), where=most > 0)
-    return Labelled(X[:, :133], np.concatenate([part.queries.relevance for part in parts]), rate, sizes)
+    names = ("train", "vali", "test", "test_extra")
+    X, q = Collection.concat([read_letor(folder / f"mslr_web30k_sample/{name}.txt.xz") for name in names])
+    return Labelled(X[:, :133], q.relevance, click_rate(X[:, 134], q), q.sizes)
 
 
 def mq2008(folder: Path) -> Labelled:
     """PageRank is feature 41, scaled per query; the number of inlinks, 42, stays a feature."""
-    parts = [read_letor(folder / f"mq2008/S{part}.txt.xz") for part in range(1, 6)]
-    X = np.concatenate([part.features for part in parts])
-    sizes = np.concatenate([part.queries.sizes for part in parts])
-    first = np.concatenate([part.queries.relevance for part in parts])
-    return _checked(
-        np.delete(X, 40, axis=1), first, X[:, 40], np.repeat(np.arange(sizes.size), sizes), least=5
-    )
+    X, q = Collection.concat([read_letor(folder / f"mq2008/S{part}.txt.xz") for part in range(1, 6)])
+    return _checked(np.delete(X, 40, axis=1), q.relevance, X[:, 40], q.query_of_row, least=5)
 
 
 def titles(folder: Path) -> Labelled:

@@ -1,4 +1,4 @@
-"""The cutting plane method with one slack (Joachims, Finley and Yu 2009)."""
+"""Linear rankers with a margin, by the cutting plane method with one slack (Joachims, Finley and Yu 2009)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from experiments.chakrabarti2008.hinge import Hinge
+from lambdaboost.datasets import Queries
 
 Floats = NDArray[np.float64]
 IDLE = 10  # consecutive solutions in which a cut has weight 0 before it is dropped
@@ -28,6 +31,36 @@ class Solution(NamedTuple):
     gap: float  # the duality gap: the most by which the objective is above its minimum
     n_iter: int  # cuts made
     converged: bool  # whether no constraint is violated by more than ε
+
+
+def linear_ranker(
+    hinge: Hinge, X: Floats, q: Queries, C: float, epsilon: float = 1e-3, max_iter: int = 1000
+) -> Solution:
+    r"""Scores s = X w that minimise :math:`\frac12\|w\|^2 + \frac{C}{|Q|}\sum_q \xi_q` (2008, eq. 1).
+
+    ξ_q is the slack of a query by a hinge: ``StructuredHinge(AUC())`` is SVM-AUC, ``StructuredHinge(MAP())`` SVM-MAP,
+    ``StructuredHinge(NDCG(10))`` SVM-NDCG, `Combo` SVM-COMBO, `PairwiseHinge` RankSVM; |Q| are the queries that have
+    constraints. There is no intercept, since it would not change the order. Scale the features first.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]])
+    >>> from experiments.chakrabarti2008.structured_hinge import StructuredHinge
+    >>> from lambdaboost import AUC
+    >>> w = linear_ranker(StructuredHinge(AUC()), X, Queries([0, 1, 0, 1], sizes=[2, 2]), C=10).w
+    >>> bool(np.diff(X @ w)[0] > 0)
+    True
+
+    """
+    n_counted = np.count_nonzero(hinge.counted(q))
+    if not n_counted:
+        raise ValueError(f"no query has documents that {hinge!r} distinguishes, so there is nothing to learn")
+
+    def cut_at(w: Floats) -> Cut:
+        loss, direction = hinge.violators(X @ w, q)
+        return Cut(float(loss.sum()) / n_counted, X.T @ direction / n_counted)
+
+    return cutting_plane(cut_at, X.shape[1], C, epsilon, max_iter)
 
 
 def cutting_plane(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from time import process_time
 from typing import cast
@@ -10,11 +9,10 @@ from typing import cast
 import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from experiments.chakrabarti2008.combo import Combo
+from experiments.chakrabarti2008.cutting_plane import linear_ranker
 from experiments.chakrabarti2008.hinge import Hinge, Violators
-from experiments.chakrabarti2008.linear_ranker import LinearRanker
 from experiments.chakrabarti2008.mcrank import expected_grade
 from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
@@ -89,7 +87,7 @@ class Run:
 
 
 class Timed:
-    """Stands for a hinge in `LinearRanker`, and adds up the processor seconds of its inference."""
+    """Stands for a hinge in `linear_ranker`, and adds up the processor seconds of its inference."""
 
     def __init__(self, hinge: Hinge) -> None:
         self.hinge, self.convex, self.counted = hinge, hinge.convex, hinge.counted
@@ -109,15 +107,11 @@ def train(hinge: Hinge, C: float, parts: tuple[Collection, Collection, Collectio
     at_0 = float(hinge.per_query(np.zeros(q.n_documents), q).mean())
     timed = Timed(hinge)
     start = process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # counted in the report
-        ranker = LinearRanker(cast(Hinge, timed), C=C, epsilon=EPSILON, max_iter=MAX_CUTS)
-        ranker.fit(X, q.relevance, q.query_of_row)
+    found = linear_ranker(cast(Hinge, timed), X, q, C, EPSILON, MAX_CUTS)
     total = process_time() - start
-    norm = float(np.linalg.norm(ranker.coef_))
-    converged = ranker.n_iter_ < MAX_CUTS
-    scores = ranker.predict(X_valid), ranker.predict(X_test)
-    return Run(C, ranker.n_iter_, timed.seconds, total, ranker.slack_, at_0, norm, converged, *scores)
+    norm, converged = float(np.linalg.norm(found.w)), found.n_iter < MAX_CUTS
+    scores = X_valid @ found.w, X_test @ found.w
+    return Run(C, found.n_iter, timed.seconds, total, found.risk, at_0, norm, converged, *scores)
 
 
 def train_mcrank(parts: tuple[Collection, Collection, Collection], seed: int) -> Run:

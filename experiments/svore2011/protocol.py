@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,9 +22,8 @@ from experiments.svore2011.settings import (
     Setting,
     System,
     Trial,
-    following_trials,
-    own_trials,
     systems,
+    trials_of,
 )
 from experiments.svore2011.training import Outcome, train_trials
 from lambdaboost import CNDCG, NDCG
@@ -107,20 +107,16 @@ def run_protocol(data: Data, setting: Setting, grid: Grid, workers: int) -> Resu
             note(f"{at[0].name}, {at[1]:.0%} of the training queries: {len(here)} runs done")
         return done
 
-    def sweep(trials: dict[tuple[str, str], list[Trial]]) -> None:
+    for system in rows:
+        trials = {}
+        for fold in data.folds:
+            steps = list(product(grid.rates, grid.documents))
+            if system.follows is not None:
+                best = best_runs(runs[system.follows, fold.name], grid.reused)
+                steps = [(trial.rate, trial.documents) for trial, _ in best]
+            trials[fold.name] = trials_of(system, fold, steps)
         done = outcomes([trial for some in trials.values() for trial in some])
-        runs.update({at: {trial: done[trial] for trial in some} for at, some in trials.items()})
-
-    def each(chosen: Callable[[System], bool], trials: Callable[[System, Fold], list[Trial]]) -> None:
-        some = [system for system in rows if chosen(system)]
-        sweep({(system.name, fold.name): trials(system, fold) for system in some for fold in data.folds})
-
-    def following(system: System, fold: Fold) -> list[Trial]:
-        best = best_runs(runs[str(system.follows), fold.name], grid.reused)
-        return following_trials(system, [trial for trial, _ in best])
-
-    each(lambda s: s.follows is None, lambda s, fold: own_trials(s, grid, fold))
-    each(lambda s: s.follows is not None, following)
+        runs |= {(system.name, name): {trial: done[trial] for trial in some} for name, some in trials.items()}
     shared = {
         (system, fold.name, share): replace(best_runs(runs[system, fold.name], 1)[0][0], share=share)
         for fold in data.folds

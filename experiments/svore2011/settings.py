@@ -111,17 +111,9 @@ class Trial:
     share: float = 1.0
 
 
-def own_trials(system: System, grid: Grid, fold: Fold) -> list[Trial]:
-    """A system's runs over all rates and leaf sizes."""
+def trials_of(system: System, fold: Fold, steps: Iterable[tuple[float, int]]) -> list[Trial]:
+    """A system's runs over its objectives, each with every pair of a rate and a least number of documents in a leaf."""
     return [
-        Trial(fold, objective, system.by_mart, rate, least)
-        for objective, rate, least in product(system.objectives, grid.rates, grid.documents)
-    ]
-
-
-def following_trials(system: System, best: Iterable[Trial]) -> list[Trial]:
-    """A system's runs over its objectives, with the rates and leaf sizes of its baseline's best runs."""
-    return [
-        Trial(like.fold, objective, system.by_mart, like.rate, like.documents)
-        for like, objective in product(best, system.objectives)
+        Trial(fold, objective, system.by_mart, rate, documents)
+        for (rate, documents), objective in product(steps, system.objectives)
     ]

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.yue2007.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
+from experiments.yue2007.linear_search import (
+    Cost,
+    in_weights,
+    rate_at,
+    shortfall,
+    spsa,
+    step_at,
+    weight_gradient,
+)
 from experiments.yue2007.parts import Floats, Part, Parts
 from experiments.yue2007.slopes import SPSA, FiniteDifference
 from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet
@@ -105,7 +113,7 @@ def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Gradie
         steps = [f", c {step:g}" for step in method.steps] or [""]
         gradients = [_by_objective(objective, X, q) for objective in method.objectives]
         return list(zip(steps, gradients, strict=True))
-    cost = in_weights(Shortfall(MEASURE, q), X)
+    cost = in_weights(shortfall(MEASURE, q), X)
     return [
         (f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed))
         for step in method.steps
@@ -117,20 +125,19 @@ def _by_objective(objective: Objective, X: Floats, q: Queries) -> Gradient:
 
 
 def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Gradient:
-    rng, gains = np.random.default_rng((seed, 2)), Gains(1.0, step)
-    return lambda weights, k: spsa(cost, weights, gains.steps(k), 2, rng)
+    rng = np.random.default_rng((seed, 2))
+    return lambda weights, k: spsa(cost, weights, step_at(k, step), 2, rng)
 
 
 def _checkpoints(method: Method, gradient: Gradient, n_features: int, seed: int) -> list[tuple[int, Floats]]:
     """Iterations and weights (n_features, n_rates) at checkpoints; all rates have the same start."""
     start = np.random.default_rng((seed, 3)).normal(size=n_features) / np.sqrt(n_features)
     w = np.repeat(start[:, None], len(method.rates), axis=1)
-    gains = Gains(1.0, 1.0, AFTER * method.iterations)
+    after = AFTER * method.iterations
     marks: NDArray[np.int64] = np.unique(np.linspace(0, method.iterations, EVERY + 1).astype(int))
     kept = [(0, w)]
-    unit = gains.rates(0)
     for k in range(method.iterations):
-        w = w - np.array(method.rates) * gains.rates(k) / unit * gradient(w, k)
+        w = w - np.array(method.rates) * rate_at(k, after) / rate_at(0, after) * gradient(w, k)
         if k + 1 in marks:
             kept.append((k + 1, w))
     return kept

@@ -12,10 +12,11 @@ from experiments.common.data import nested_queries
 from experiments.yue2007.linear_search import (
     Cost,
     CrossEntropy,
-    Gains,
     finite_difference,
     in_weights,
+    rate_at,
     spsa,
+    step_at,
     weight_gradient,
 )
 from experiments.yue2007.parts import Floats, Part
@@ -116,16 +117,15 @@ class _Search:
         per_step = 2 * DRAWS.get(method, self.n_features)
         steps = 2 * self.n_features * iterations // per_step
         w, rng = self.starts(rates.size), np.random.default_rng((self.seed, 1))
-        gains = Gains(1.0, STEP, AFTER * steps)
         marks = np.unique(np.linspace(0, steps, POINTS + 1).astype(int))
         seen = [self.cost(w)]
         for k in range(steps):
             slope = (
                 self.closed_form(w)
                 if method == FDSA
-                else spsa(self.cost, w, gains.steps(k), DRAWS[method], rng)
+                else spsa(self.cost, w, step_at(k, STEP), DRAWS[method], rng)
             )
-            w = w - rates * gains.rates(k) * slope
+            w = w - rates * rate_at(k, AFTER * steps) * slope
             if k + 1 in marks:
                 seen.append(self.cost(w))
         return marks * per_step, np.array(seen)

@@ -7,9 +7,9 @@ several models (n_features, n_models) to (n_models,) in one pass over the data.
 >>> from lambdaboost.datasets import web_search_log
 >>> X, q = web_search_log(queries=20, documents=30, seed=3)
 >>> cost = in_weights(CrossEntropy(q), (X - X.mean(axis=0)) / X.std(axis=0))
->>> w, gains, rng = np.zeros(X.shape[1]), Gains(rate=0.05, step=0.01, after=10), np.random.default_rng(0)
+>>> w, rng = np.zeros(X.shape[1]), np.random.default_rng(0)
 >>> for k in range(100):
-...     w -= gains.rates(k) * spsa(cost, w, gains.steps(k), draws=4, rng=rng)
+...     w -= 0.05 * rate_at(k, after=10) * spsa(cost, w, step_at(k, 0.01), draws=4, rng=rng)
 >>> bool(cost(w) < cost(np.zeros_like(w)))
 True
 """
@@ -17,7 +17,6 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,30 +96,14 @@ def weight_gradient(
     return (X.T @ np.asarray(grads, dtype=np.float64).T / q.n_queries).reshape(np.shape(weights))
 
 
-@dataclass(frozen=True)
-class Gains:
-    r"""Spall's sequences, :math:`a_k = a/(A + k + 1)^{0.602}` and :math:`c_k = c/(k + 1)^{0.101}`, k from 0.
+def rate_at(k: int, after: float) -> float:
+    """Spall's :math:`1/(A + k + 1)^{0.602}` of iteration k from 0; he advises a tenth of the iterations for A."""
+    return 1 / (after + k + 1) ** ALPHA
 
-    Parameters
-    ----------
-    rate, step : float
-        a and c, > 0.
-    after : float
-        A ≥ 0; Spall advises a tenth of the iterations.
 
-    """
-
-    rate: float
-    step: float
-    after: float = 0.0
-
-    def rates(self, k: int) -> float:
-        """The learning rate of iteration k."""
-        return self.rate / (self.after + k + 1) ** ALPHA
-
-    def steps(self, k: int) -> float:
-        """The step of the gradient approximation of iteration k."""
-        return self.step / (k + 1) ** GAMMA
+def step_at(k: int, step: float) -> float:
+    """Spall's :math:`c/(k + 1)^{0.101}`, the step of the approximation of a gradient at iteration k from 0."""
+    return step / (k + 1) ** GAMMA
 
 
 def in_weights(cost_of_scores: Cost, X: NDArray[np.floating]) -> Cost:
@@ -150,18 +133,15 @@ class CrossEntropy:
         return terms.mean(axis=0) - scores[self.better].mean(axis=0)
 
 
-class Shortfall:
+def shortfall(metric: Measure, q: Queries) -> Cost:
     """One minus the mean of a measure over queries: a cost of scores (n_documents,) or (n_documents, n_models)."""
 
-    def __init__(self, metric: Measure, q: Queries) -> None:
-        self.metric, self.q = metric, q
+    def cost(scores: Floats) -> Any:
+        columns = map(np.ascontiguousarray, np.atleast_2d(scores.T))
+        means = np.array([metric.per_query(s, q).mean() for s in columns])
+        return 1.0 - (means if scores.ndim == 2 else means[0])
 
-    def __call__(self, scores: Floats) -> Any:
-        """The cost, (n_models,) or a number."""
-        means = [
-            self.metric.per_query(np.ascontiguousarray(s), self.q).mean() for s in np.atleast_2d(scores.T)
-        ]
-        return 1.0 - (np.array(means) if scores.ndim == 2 else means[0])
+    return cost
 
 
 def _bounds(q: Queries) -> zip[tuple[int, int]]:

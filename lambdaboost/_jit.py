@@ -95,15 +95,11 @@ def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
 def known_by_type(of_type: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function that says of a value what `of_type` says of its type; a constant in kernels, so that no loop asks."""
 
-    def answer(value: Any) -> Any:
-        return of_type(type(value))
+    def constant(cls: Any) -> Callable[[Any], Any]:
+        answer = of_type(cls)
+        return lambda value: answer
 
-    @overload(answer, jit_options=INTO_CALLERS | {"nopython": True})
-    def _answer(value):
-        constant = of_type(value.instance_class)
-        return lambda value: constant
-
-    return answer
+    return by_type(constant)
 
 
 # How many threads there are.

@@ -53,6 +53,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("within is 'relevance': give a tuple", lambda: ClickTier(within="relevance")),
         (r"within is None: give a tuple such as \('relevance',\)", lambda: ClickTier(within=None)),
         ("is also in within", lambda: ClickTier(source="relevance")),
+        ("reads 'buys', not the source 'clicks'", lambda: ClickTier(CNDCG(source="buys"))),
         ("zeros is 'nan', expected one of label, missing", lambda: ClickTier(zeros="nan")),
         ("reads 'relevance', but pairs differ in 'clicks': give a measure", lambda: PairRule("clicks", NDCG())),
         # Lists.

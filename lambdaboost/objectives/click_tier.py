@@ -30,7 +30,8 @@ class ClickTier(Objective):
     Parameters
     ----------
     metric : CNDCG or NDCG
-        The measure whose change by a swap weights a pair, on the labels of `source`.
+        The measure whose change by a swap weights a pair, on the labels of `source`, which `CNDCG` takes from here
+        where it has its default. NDCG reads the grades, so it needs ``source="relevance"`` and another `within`.
     source : str
         The label source of this tier.
     within : tuple of str
@@ -68,7 +69,8 @@ class ClickTier(Objective):
             raise ValueError(
                 f"source {self.source!r} is also in within={self.within}: documents cannot both tie and differ in it"
             )
-        if isinstance(self.metric, CNDCG) and self.metric.source != self.source:
+        # A metric that says nothing of its source reads that of the tier.
+        if isinstance(self.metric, CNDCG) and self.metric.source == CNDCG.source:
             object.__setattr__(self, "metric", replace(self.metric, source=self.source))
         if self.metric.source != self.source:
             raise ValueError(

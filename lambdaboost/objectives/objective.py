@@ -44,12 +44,12 @@ class Needs:
     def merged(parts: Sequence[Needs]) -> Needs:
         """What a combination needs: all that any of its parts does."""
         return Needs(
-            tuple(dict.fromkeys(name for part in parts for name in part.sources)),
-            any(part.positions for part in parts),
-            any(part.ties_by_row for part in parts),
-            any(part.sign_changes for part in parts),
-            any(part.counts_documents for part in parts),
-            all(part.allows_negative for part in parts),
+            sources=tuple(dict.fromkeys(name for part in parts for name in part.sources)),
+            positions=any(part.positions for part in parts),
+            ties_by_row=any(part.ties_by_row for part in parts),
+            sign_changes=any(part.sign_changes for part in parts),
+            counts_documents=any(part.counts_documents for part in parts),
+            allows_negative=all(part.allows_negative for part in parts),
         )
 
 

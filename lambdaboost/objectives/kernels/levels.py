@@ -68,12 +68,18 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
 
 def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
     value = q.source(source, allow_negative=True)
-    outer = [_tied_where_unlabelled(q, q.source(name, allow_negative=True)) for name in within]
     has = ~np.isnan(value)
-    for labels in outer:
-        has &= ~np.isnan(labels)
     if skip_zero:
         has &= value != 0
+    outer = []
+    for name in within:
+        labels = q.source(name, allow_negative=True)
+        # All documents tie in a query without any label.
+        labelled = np.logical_or.reduceat(~np.isnan(labels), q.offsets[:-1])
+        outer.append(np.where(np.repeat(labelled, q.sizes), labels, np.float32(0)))
+        has &= ~np.isnan(outer[-1])
+
+    # The documents by query, outer labels, label; each level is a run of them, and so is each tie of the outer labels.
     rows = np.flatnonzero(has)
     query = q.query_of_row[rows]
     keys: list[NDArray[Any]] = [query, *(-labels[rows] for labels in outer), -value[rows]]
@@ -89,6 +95,7 @@ def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero:
             changed[1:] |= column[1:] != column[:-1]
         return np.flatnonzero(changed)
 
+    # Where levels begin and end, and the levels of each query and of each tie.
     level_start = starts(keys)
     level_end = np.append(level_start[1:], n)[: level_start.size]
     tie_start = starts(keys[:-1])
@@ -107,9 +114,3 @@ def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero:
         (level_end - level_start).astype(np.int32),
         (reach - first[level_query]).astype(np.int32),
     )
-
-
-def _tied_where_unlabelled(q: Queries, labels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The labels, all 0 in queries that have none."""
-    labelled = np.logical_or.reduceat(~np.isnan(labels), q.offsets[:-1])
-    return labels if labelled.all() else np.where(np.repeat(labelled, q.sizes), labels, np.float32(0))

@@ -338,9 +338,19 @@ class Columns:
             ("document", "document", document, None),
         ]
         found: dict[str, Any] = {}
+        index = None if table.frame is None else nw.maybe_get_index(table.frame)
         for role, key, column, values in wanted:
             if role == "sources":
                 check_new_source(key)
+            called = {"label": "y"}.get(role, key)
+            # Engines and scikit-learn take the rows of pandas as they come, whatever their index says.
+            if index is not None and hasattr(values, "iloc") and not index.equals(values.index):
+                other = values.index
+                if index.is_unique and other.is_unique and len(other) == n and other.isin(index).all():
+                    raise ValueError(
+                        f"{called} has the rows of {table.name} in another order, by their index: give "
+                        f"{called}.loc[{table.name}.index], or {called}.to_numpy() if the rows are in order as they are"
+                    )
             is_column = column is not None and column in table.names
             if is_column and values is not None:
                 what = {"query": "group or qid", "label": "y"}.get(role, role)

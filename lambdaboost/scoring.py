@@ -81,7 +81,9 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     position = None
     if reads_positions(measure):
         position = columns.position
-    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
+    q, _, rows = replace(columns, sources=read, position=position).read_labels(
+        X, grades, name="X", **row_fields
+    )
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)

@@ -275,8 +275,9 @@ def main(
     settings = [settings[at] for at in complete]
     tables = {name: np.array([values[name, at + 1] for at in complete]) for name in names}
     defaults = {name: values[name, 0] for name in names}
-    command = f"python -m benchmarks.portfolio FOLDER --draws {draws} --folds {folds} --rounds {rounds}"
-    head = f"{len(settings)} settings.\n{provenance(command, *SOURCES)}"
+    options = f"--draws {draws} --folds {folds} --rounds {rounds} --minutes {minutes:g}"
+    made_by = provenance(f"python -m benchmarks.portfolio FOLDER {options}", *SOURCES)
+    head = f"{len(settings)} settings.\n{made_by}"
     text = (__doc__ or "").split("\n\n", 1)[1].strip()
     parts = [rules(defaults, tables), sizes(defaults, tables), portfolio(tables, settings)]
     page = "\n\n".join(["# The settings of trees that tune tries, and how it chooses", head, text, *parts])

@@ -15,7 +15,6 @@ from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Encoder, Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
@@ -224,8 +223,7 @@ class Ranker:
                 remedy="name its column in {argument}= of the ranker, and give a table with it",
             )
             if isinstance(reader, NativeObjective):
-                reader.check_labels(q.labels[RELEVANCE])
-                reader.check_positions(q, self._engine.given(self.get_params(), "device_type"))  # type: ignore[attr-defined]
+                reader.check_queries(q, self._engine.given(self.get_params(), "device_type"))  # type: ignore[attr-defined]
             elif isinstance(reader, Measure):
                 with error_context(name), using(max(0, self.n_jobs or 0)):  # type: ignore[attr-defined]
                     reader.per_query(np.zeros(q.n_documents), q)

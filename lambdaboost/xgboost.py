@@ -153,6 +153,18 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         objective, first, encoder, training, valid = self._read_data(
             X, y, arrays, eval_set, eval_arrays, xgb_model
         )
+        if first is not None:  # XGBoost would end with a stack of C++, or drop the trees
+            is_linear = engine.params_of(first).get("booster") == "gblinear"
+            if is_linear and self.booster != "gblinear":
+                raise ValueError(
+                    "xgb_model is a linear model, which trees cannot continue: give booster='gblinear', or leave "
+                    "xgb_model out"
+                )
+            if not is_linear and self.booster == "gblinear":
+                raise ValueError(
+                    "xgb_model has trees, which a linear model cannot continue: leave booster='gblinear' or xgb_model "
+                    "out"
+                )
         metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         for at, one in enumerate(valid):
             self._check_readers(f"eval_set[{at}]", one.queries, metrics)

@@ -15,37 +15,30 @@ import numpy as np
 from lambdaboost import NDCG
 from lambdaboost.objectives import Objective
 
-BINS, EDGE = 1024 * 1024, 50.0
+BINS, LOW = 1024 * 1024, -25.0  # of LightGBM's table of the sigmoid
+PER_UNIT = BINS / (-LOW - LOW)
 LEAST_CURVATURE = 1e-16
 compiled = numba.njit(error_model="numpy", cache=True)
 
 
 class LightGBMRule(Objective, registered=False):
-    """``objective="lambdarank"`` with ``lambdarank_truncation_level`` and ``lambdarank_norm``."""
+    """``objective="lambdarank"`` with ``lambdarank_truncation_level``."""
 
-    metric: NDCG = NDCG()
     truncation: int = 30
-    norm: bool = True
-    sigma: float = 1.0
 
     def lambdas(self, scores, q, iteration):
-        low = -EDGE / self.sigma / 2
-        per_unit = BINS / (-low - low)
-        table = 1.0 / (1.0 + np.exp((np.arange(BINS) / per_unit + low) * self.sigma))
-        grad, hess = by_queries(of_lightgbm, scores, q, self, self.sigma, self.norm, low, per_unit, table)
+        table = 1.0 / (1.0 + np.exp(np.arange(BINS) / PER_UNIT + LOW))
+        grad, hess = by_queries(of_lightgbm, scores, q, self.truncation, table)
         return -grad, hess
 
 
 class XGBoostRule(Objective, registered=False):
-    """``objective="rank:ndcg"`` with ``lambdarank_num_pair_per_sample`` and its two normalisations."""
+    """``objective="rank:ndcg"`` with ``lambdarank_num_pair_per_sample``."""
 
-    metric: NDCG = NDCG()
     truncation: int = 32
-    norm: bool = True
-    score_norm: bool = True
 
     def lambdas(self, scores, q, iteration):
-        grad, hess = by_queries(of_xgboost, scores.astype(np.float32), q, self, self.norm, self.score_norm)
+        grad, hess = by_queries(of_xgboost, scores.astype(np.float32), q, self.truncation)
         return -grad, hess
 
     def on(self, q):
@@ -58,25 +51,21 @@ class XGBoostRule(Objective, registered=False):
         return replace(bound, weight=weight.astype(np.float32))
 
 
-def by_queries(rule, scores, q, objective, *options):
+def by_queries(rule, scores, q, truncation, *table):
     """Gradient and hessian, a query after the other."""
     grad, hess = np.zeros((2, q.n_documents), np.float32)
-    truncated = NDCG(objective.truncation, objective.metric.gain)
+    truncated = NDCG(truncation)
     gain, best = truncated.gains(q), truncated.ideal(q)
     discount = 1.0 / np.log2(2.0 + np.arange(q.sizes.max()))
     for query, (a, b) in enumerate(zip(q.offsets, q.offsets[1:], strict=False)):
         inverse = 1.0 / best[query] if best[query] > 0 else 0.0
-        rule(
-            scores[a:b], q.relevance[a:b], gain[a:b], inverse, discount, objective.truncation, *options, grad[a:b],
-            hess[a:b],
-        )  # fmt: skip
+        of_query = scores[a:b], q.relevance[a:b], gain[a:b], inverse, discount, truncation
+        rule(*of_query, *table, grad[a:b], hess[a:b])
     return grad, hess
 
 
 @compiled
-def of_lightgbm(
-    score, label, gain, inverse_ideal, discount, truncation, sigma, norm, low, per_unit, table, grad, hess
-):
+def of_lightgbm(score, label, gain, inverse_ideal, discount, truncation, table, grad, hess):
     n = score.size
     by_rank = np.argsort(-score, kind="mergesort")
     spread = score[by_rank[0]] != score[by_rank[n - 1]]
@@ -90,22 +79,22 @@ def of_lightgbm(
             high, below = by_rank[high_rank], by_rank[low_rank]
             difference = score[high] - score[below]
             swap = (gain[high] - gain[below]) * abs(discount[high_rank] - discount[low_rank]) * inverse_ideal
-            if norm and spread:
+            if spread:
                 swap /= np.float64(np.float32(0.01)) + abs(difference)
-            if difference <= low:
+            if difference <= LOW:
                 rho = table[0]
-            elif difference >= -low:
+            elif difference >= -LOW:
                 rho = table[BINS - 1]
             else:
-                rho = table[np.int64((difference - low) * per_unit)]
-            lam = rho * (-sigma * swap)
-            curvature = rho * (1.0 - rho) * (sigma * sigma * swap)
+                rho = table[np.int64((difference - LOW) * PER_UNIT)]
+            lam = -rho * swap
+            curvature = rho * (1.0 - rho) * swap
             grad[below] -= np.float32(lam)
             hess[below] += np.float32(curvature)
             grad[high] += np.float32(lam)
             hess[high] += np.float32(curvature)
             total -= 2 * lam
-    if norm and total > 0:
+    if total > 0:
         factor = math.log2(1 + total) / total
         for i in range(n):
             grad[i] = np.float32(grad[i] * factor)
@@ -113,7 +102,7 @@ def of_lightgbm(
 
 
 @compiled
-def of_xgboost(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):
+def of_xgboost(score, label, gain, inverse_ideal, discount, truncation, grad, hess):
     n = score.size
     one = np.float32(1)
     by_rank = np.argsort(-score, kind="mergesort")
@@ -130,7 +119,7 @@ def of_xgboost(score, label, gain, inverse_ideal, discount, truncation, norm, sc
             swap = (
                 abs((gain[high] - gain[below]) * (discount[high_rank] - discount[low_rank])) * inverse_ideal
             )
-            if score_norm and spread:
+            if spread:
                 swap /= np.float64(abs(difference)) + 0.01
             rho = np.float64(one / (one + np.float32(math.exp(min(-difference, np.float32(88.7))))))
             force, curvature = (rho - 1.0) * swap, max(rho * (1.0 - rho), LEAST_CURVATURE) * swap * 2.0
@@ -139,7 +128,7 @@ def of_xgboost(score, label, gain, inverse_ideal, discount, truncation, norm, sc
             hess[high] += np.float32(curvature)
             hess[below] += np.float32(curvature)
             total -= 2 * np.float64(np.float32(force))
-    if norm and total > 0:
+    if total > 0:
         factor = np.float32(math.log2(1 + total) / total)
         for i in range(n):
             grad[i] *= factor

@@ -321,6 +321,10 @@ WRONG = {
     "a class": ({"objective": LambdaRank}, {}, TypeError, "^objective is the class LambdaRank: give an object of it"),
     "a class of a metric": ({}, VALID | {"metric": NDCG}, TypeError, "^eval_metric has <class '.{,50}NDCG'>, expected"),
     "short grades": ({}, {"y": Q.relevance[1:]}, ValueError, f"^y has {len(X) - 1} rows, X has {len(X)}"),
+    "grades of rows in another order": (
+        {}, {"X": FRAME, "y": pd.Series(Q.relevance)[::-1], "qid": None}, ValueError,
+        r"^y has the rows of X in another order, by their index: give y\.loc\[X\.index\], or y\.to_numpy",
+    ),
     "no queries of a set": (
         {}, {"eval_set": VALID["eval_set"]}, ValueError,
         r"eval_set\[0\] has no column 'qid': .* as eval_group= or eval_qid=",

@@ -50,11 +50,13 @@ def test_rankers_take_native_objectives(engine, name, tmp_path):
 
 
 @native
-def test_missing_grades_are_warned_of_under_native_objectives(engine, name):
+def test_missing_and_equal_grades_are_warned_of_under_native_objectives(engine, name):
     missing = np.where(np.arange(len(X)) % 5, grades(name), np.nan)
     ranker = front(engine).LambdaRanker(objective=name, n_estimators=1, n_jobs=1)
     with pytest.warns(UserWarning, match="^NaN labels: .* own objective reads missing grades as 0; drop"):
         ranker.fit(X, missing, group=Q.sizes)
+    with pytest.warns(UserWarning, match=f"^{name} has no pair of documents to order, so nothing is learnt"):
+        ranker.fit(X, np.ones(len(X)), group=Q.sizes)
 
 
 @pytest.mark.parametrize(

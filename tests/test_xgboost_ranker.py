@@ -190,3 +190,17 @@ def test_random_generators_seed_the_training(random):
     ]
     np.testing.assert_array_equal(*(ranker.predict(X) for ranker in fitted))
     assert clone(fitted[0]).get_params()["subsample"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "says"),
+    [
+        ("gblinear", None, "xgb_model is a linear model, which trees"),
+        ("gbtree", "gblinear", "xgb_model has trees"),
+    ],
+)
+def test_trees_and_linear_models_do_not_continue_each_other(first, then, says):
+    """XGBoost ends with a stack of C++, or drops the trees."""
+    model = LambdaRanker(n_estimators=2, booster=first).fit(X, Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match=f"^{says}.* cannot continue: .*leave"):
+        LambdaRanker(n_estimators=2, booster=then).fit(X, Q.relevance, group=Q.sizes, xgb_model=model)

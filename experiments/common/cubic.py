@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost.datasets import Collection, Queries
@@ -57,15 +56,11 @@ def cubic_polynomial(
     n = check_whole("queries", queries) * check_whole("documents", documents, least=2)
     rng = np.random.default_rng(check_whole("seed", seed, least=0))
     x = 2 * rng.random((n, check_whole("features", features)), dtype=np.float32) - 1
-    return Collection(x, Queries(grades_by_share(_target(x, rng)), sizes=[documents] * queries))
-
-
-def _target(x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float64]:
-    d = x.shape[1]
-    q, r, s = (rng.permutation(d) for _ in range(3))
+    q, r, s = (rng.permutation(features) for _ in range(3))
     terms = (
-        np.einsum("ij,j->i", x, rng.standard_normal(d)),
+        np.einsum("ij,j->i", x, rng.standard_normal(features)),
         np.einsum("ij,ij->i", x, x[:, q], dtype=np.float64),
         np.einsum("ij,ij,ij->i", x, x[:, r], x[:, s], dtype=np.float64),
     )
-    return np.mean([term / term.std() for term in terms], axis=0)
+    target = np.mean([term / term.std() for term in terms], axis=0)
+    return Collection(x, Queries(grades_by_share(target), sizes=[documents] * queries))

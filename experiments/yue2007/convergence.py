@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common.data import nested_queries
 from experiments.yue2007.linear_search import (
-    Cost,
     CrossEntropy,
     finite_difference,
     in_weights,
@@ -20,7 +19,7 @@ from experiments.yue2007.linear_search import (
     weight_gradient,
 )
 from experiments.yue2007.parts import Floats, Part
-from lambdaboost import Queries, RankNet
+from lambdaboost import RankNet
 
 FDSA = "FDSA"
 DRAWS = {"SPSA:2": 1, "SPSA:4": 2, "SPSA:8": 4}
@@ -67,65 +66,44 @@ class Convergence:
 
 def converge(train: Part, queries: int, iterations: int, runs: int, seed: int) -> Convergence:
     """Descend by each method, with the number of cost evaluations of `iterations` iterations of FDSA."""
-    X, q = _some(train, queries, seed)
-    entropy = CrossEntropy(q)
-    search = _Search(X.shape[1], in_weights(entropy, X), _closed_form(X, q, entropy), seed)
-    start = search.starts(1)[:, 0]
-    slope = finite_difference(search.cost, start, STEP)
-    exact = search.closed_form(start)
-    evaluations, costs, rates = {}, {}, {}
-    for method in METHODS:
-        rates[method] = search.pilot(method, iterations)
-        many = np.full(runs, rates[method])
-        evaluations[method], costs[method] = search.descend(method, many, iterations)
-    likeness = float(np.abs(slope - exact).max() / np.abs(exact).max())
-    return Convergence(evaluations, costs, rates, likeness, q.n_queries, entropy.n_pairs)
-
-
-def _some(train: Part, queries: int, seed: int) -> Part:
     X, q = train
     chosen = nested_queries(q.n_queries, min(1.0, queries / q.n_queries), seed)
-    return X[q.rows_of(chosen)], q.take(chosen)
+    X, q = X[q.rows_of(chosen)], q.take(chosen)
+    entropy, n_features = CrossEntropy(q), int(X.shape[1])
+    cost, scale = in_weights(entropy, X), q.n_queries / entropy.n_pairs
 
+    def closed_form(weights: Floats) -> Floats:
+        """The gradient of RankNet's cost."""
+        return scale * weight_gradient(RankNet(), X, q, weights)
 
-def _closed_form(X: Floats, q: Queries, entropy: CrossEntropy) -> Callable[[Floats], Floats]:
-    scale = q.n_queries / entropy.n_pairs
-    return lambda weights: scale * weight_gradient(RankNet(), X, q, weights)
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    n_features: int
-    cost: Cost
-    closed_form: Callable[[Floats], Floats]
-    seed: int
-
-    def starts(self, runs: int) -> Floats:
+    def starts(n: int) -> Floats:
         """Weights with scores of about unit spread, one column per run."""
-        rng = np.random.default_rng((self.seed, 0))
-        return rng.normal(size=(runs, self.n_features)).T / np.sqrt(self.n_features)
+        return np.random.default_rng((seed, 0)).normal(size=(n, n_features)).T / np.sqrt(n_features)
 
-    def pilot(self, method: str, iterations: int) -> float:
-        """The rate whose pilot runs end with the lowest cost."""
-        rates = np.repeat(RATES[method], PILOTS)
-        _, costs = self.descend(method, rates, iterations if method == FDSA else max(1, iterations // 4))
-        last = np.nan_to_num(costs[-1], nan=np.inf).reshape(-1, PILOTS).mean(axis=1)
-        return RATES[method][int(last.argmin())]
-
-    def descend(self, method: str, rates: Floats, iterations: int) -> tuple[NDArray[np.int64], Floats]:
+    def descend(method: str, rates: Floats, iterations: int) -> tuple[NDArray[np.int64], Floats]:
         """Evaluations and costs of parallel runs, each with its own rate."""
-        per_step = 2 * DRAWS.get(method, self.n_features)
-        steps = 2 * self.n_features * iterations // per_step
-        w, rng = self.starts(rates.size), np.random.default_rng((self.seed, 1))
+        per_step = 2 * DRAWS.get(method, n_features)
+        steps = 2 * n_features * iterations // per_step
+        w, rng = starts(rates.size), np.random.default_rng((seed, 1))
         marks = np.unique(np.linspace(0, steps, POINTS + 1).astype(int))
-        seen = [self.cost(w)]
+        seen = [cost(w)]
         for k in range(steps):
-            slope = (
-                self.closed_form(w)
-                if method == FDSA
-                else spsa(self.cost, w, step_at(k, STEP), DRAWS[method], rng)
-            )
+            by_draws = partial(spsa, cost, w, step_at(k, STEP), rng=rng)
+            slope = by_draws(DRAWS[method]) if method in DRAWS else closed_form(w)
             w = w - rates * rate_at(k, AFTER * steps) * slope
             if k + 1 in marks:
-                seen.append(self.cost(w))
+                seen.append(cost(w))
         return marks * per_step, np.array(seen)
+
+    evaluations, costs, best = {}, {}, {}
+    for method in METHODS:
+        # The rate whose pilot runs end with the lowest cost.
+        pilots = iterations if method == FDSA else max(1, iterations // 4)
+        _, found = descend(method, np.repeat(RATES[method], PILOTS), pilots)
+        last = np.nan_to_num(found[-1], nan=np.inf).reshape(-1, PILOTS).mean(axis=1)
+        best[method] = RATES[method][int(last.argmin())]
+        evaluations[method], costs[method] = descend(method, np.full(runs, best[method]), iterations)
+    start = starts(1)[:, 0]
+    exact = closed_form(start)
+    likeness = float(np.abs(finite_difference(cost, start, STEP) - exact).max() / np.abs(exact).max())
+    return Convergence(evaluations, costs, best, likeness, q.n_queries, entropy.n_pairs)

@@ -107,7 +107,7 @@ def train(
                 )
 
     if isinstance(objective, NativeObjective):
-        objective.check_positions(parts["train"].queries)
+        objective.check_queries(parts["train"].queries, stock.given(params, "device_type"))
     shuffled = parts["train"].shuffled(seed)
     needs = getattr(objective, "needs", None)  # an engine's own has none, and reads them
     if needs is not None and not needs.positions and any(m.reads_positions for m in measures):

@@ -77,21 +77,22 @@ def read_letor(
     """
     from scipy import sparse
 
-    path, d = Path(path), 1
+    path, width = Path(path), 1
     if n_features is not None:
-        d = check_whole("n_features", n_features)
+        width = check_whole("n_features", n_features)
 
     # Of each row its line, query and name; of each part of the file the features and grades.
     numbers: list[int] = []
     queries: list[int] = []
     names: list[str] = []
     parts: list[Any] = []
-    of_parts: list[NDArray[np.float64]] = []
+    grades: list[NDArray[np.float64]] = []
     with reading(path) as file:
         lines = enumerate(file, 1)
         while part := list(islice(lines, PART)):
             rows: list[bytes] = []
             try:
+                # What scikit-learn's reader does not read, or would read without a word.
                 for number, line in part:
                     if number == 1:
                         line = line.removeprefix(BOM_UTF8)
@@ -112,13 +113,15 @@ def read_letor(
                         raise ValueError("some lines have a qid, others none")
                     names.append(DOCID.sub(rb"\1", comment).strip().decode(errors="replace"))
                     rows.append(grade + b" " + values)
+
+                # The numbers.
                 try:
-                    features, grades = _parse(rows)
+                    of_part, grades_of_part = _parse(rows)
                 except (ValueError, OverflowError):
                     row, what = _find_fault(rows)
                     number = numbers[row - len(rows)]
                     raise ValueError(what) from None
-                if (wrong := ~((grades >= 0) & (grades < np.inf))).any():
+                if (wrong := ~((grades_of_part >= 0) & (grades_of_part < np.inf))).any():
                     number = numbers[int(wrong.argmax()) - len(rows)]
                     raise ValueError(
                         "grades are finite and not below 0: leave out lines that were not judged"
@@ -127,8 +130,8 @@ def read_letor(
                 body = dict(part)[number].partition(b"#")[0]
                 text = quote(body.strip().decode(errors="replace"))
                 raise ValueError(f"{path}:{number}: {text}: {error}; {EXPECTED}") from None
-            parts.append(features)
-            of_parts.append(grades)
+            parts.append(of_part)
+            grades.append(grades_of_part)
     n = len(numbers)
     if not n:
         raise ValueError(f"{path} has no rows; {EXPECTED}")
@@ -136,29 +139,32 @@ def read_letor(
     # Features: dense, or sparse if few are stored.
     stored, highest = sum(part.nnz for part in parts), max(part.shape[1] for part in parts)
     if n_features is None:
-        d = highest
+        width = highest
         if not stored:
             raise ValueError(
                 f"{path} has no features: a model of it would have nothing to split by; {EXPECTED}"
             )
-    if d < highest:
-        raise ValueError(f"n_features is {d}, but {path} has a feature {highest}: give at least {highest}")
-    if stored < DENSE_SHARE * n * d and not np.isnan(absent):
+    if width < highest:
+        raise ValueError(
+            f"n_features is {width}, but {path} has a feature {highest}: give at least {highest}"
+        )
+    features: Any
+    if stored < DENSE_SHARE * n * width and not np.isnan(absent):
         for part in parts:
-            part.resize(part.shape[0], d)
+            part.resize(part.shape[0], width)
         features = sparse.vstack(parts, format="csr")
         features.eliminate_zeros()
     else:
-        features, row = np.empty((n, d), np.float32), 0
+        features, row = np.empty((n, width), np.float32), 0
         while parts:  # each of which is let go, since two copies of all values would be in memory otherwise
-            values = parts.pop(0).tocoo()
-            rows_of_part = features[row : row + values.shape[0]]
-            rows_of_part[:] = absent
-            rows_of_part[values.row, values.col] = values.data
-            row += values.shape[0]
+            stored_part = parts.pop(0).tocoo()
+            dense = features[row : row + stored_part.shape[0]]
+            dense[:] = absent
+            dense[stored_part.row, stored_part.col] = stored_part.data
+            row += stored_part.shape[0]
 
     # Queries.
-    of_rows = np.concatenate(of_parts)
+    grade_of_row = np.concatenate(grades)
     if queries:
         kind: Any = np.int64
         if max(queries) >= 1 << 63:
@@ -169,7 +175,7 @@ def read_letor(
             raise ValueError(
                 f"{path}:{numbers[row]}: query {again} reappears here: sort the lines by qid, keeping their order"
             )
-        q = Queries(of_rows, ids=ids)
+        q = Queries(grade_of_row, ids=ids)
     else:
         # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
         plain = without_compression_suffix(path)
@@ -179,7 +185,7 @@ def read_letor(
         with reading(sizes_file) as file:
             sizes = file.read().split()
         try:
-            q = Queries(of_rows, sizes=[int(size) for size in sizes])
+            q = Queries(grade_of_row, sizes=[int(size) for size in sizes])
         except ValueError as error:
             raise ValueError(
                 f"{sizes_file}: {error}; expected the number of documents of each query"

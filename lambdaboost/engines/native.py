@@ -30,9 +30,13 @@ class NativeObjective(str):
         """The name of its engine."""
         return next(name for name, engine in ENGINES.items() if self in engine.NATIVE_OBJECTIVES)
 
-    def check_labels(self, labels: Any) -> None:
-        """Warn of missing grades, which the engine reads as 0; raise for grades that it cannot read."""
-        grades, title = np.asarray(labels), ENGINES[self.owner].TITLE
+    def check_queries(self, q: Queries, device: Any = None) -> None:
+        """Raise for training data that the engine cannot read; warn of what it reads otherwise, or not at all.
+
+        LightGBM's ``"lambdarank"`` corrects for positions in its own way, but not on the device "cuda", for which it is
+        written again, without positions (LightGBM's src/objective/cuda/cuda_rank_objective.cu).
+        """
+        grades, title = np.asarray(q.labels[RELEVANCE]), ENGINES[self.owner].TITLE
         if grades.dtype.kind == "f" and np.isnan(grades).any():
             warn(
                 f"NaN labels: {title}'s own objective reads missing grades as 0; drop these rows, or give an "
@@ -45,13 +49,12 @@ class NativeObjective(str):
         if self == "rank:map":
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
-
-    def check_positions(self, q: Queries, device: Any = None) -> None:
-        """Warn of positions that it does not read; LightGBM's ``"lambdarank"`` corrects for them in its own way.
-
-        Raise on the device "cuda", for which ``"lambdarank"`` is written again, without positions (LightGBM's
-        src/objective/cuda/cuda_rank_objective.cu).
-        """
+        high, low = (limit.reduceat(grades, q.offsets[:-1]) for limit in (np.maximum, np.minimum))
+        if not ((high > low) & (q.query_weight > 0)).any():
+            warn(
+                f"{self} has no pair of documents to order, so nothing is learnt from it: no query with a weight above "
+                "0 has two documents with different grades; look at the grades and the queries"
+            )
         if q.positions is not None and self == "lambdarank" and device == "cuda":
             raise ValueError(
                 "position: LightGBM's own 'lambdarank' does not read positions on device_type='cuda': train on "

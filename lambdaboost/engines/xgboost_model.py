@@ -43,14 +43,15 @@ ABSENT_IN_TEXT = float("nan")  # as its own reader takes a feature that a line o
 
 def read(content: bytes) -> Any:
     """The booster of the bytes of its file; a ValueError if the file was cut short, which would end the process."""
-    xgb = package("xgboost")
-    whole = content.rstrip().endswith(b"}")
-    if content[1:2] in UBJ_BYTES:  # the type of a length; in JSON a quote or a blank
-        try:
+    xgb, whole = package("xgboost"), bool(content)
+    try:
+        if content[1:2] in UBJ_BYTES:  # the type of a length; in JSON a quote or a blank
             whole = _end_of_ubj(content, 0) <= len(content)
-        except (KeyError, RecursionError):
-            whole = False
-    if not content or (content.startswith(b"{") and not whole):
+        elif content.startswith(b"{"):
+            json.loads(content)
+    except (KeyError, RecursionError, ValueError):
+        whole = False
+    if not whole:
         raise ValueError("the model is cut short: copy the file again, or train again")
     return xgb.Booster(model_file=bytearray(content))
 

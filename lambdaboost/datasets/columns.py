@@ -10,8 +10,8 @@
     valid = encoder.read("valid.csv")             # the same features in the same order, the same codes
     X = encoder.transform(open_table(other))      # to predict: needs neither queries nor labels; rows stay in order
 
-**Order.** The rows of a query may be apart: they come together in the order of the table, the queries in that of their
-first rows. `Collection.rows` then says which row each document was. Predictions are in the order of the table.
+**Order.** Rows of a query need not be adjacent. They are grouped in the order of the table; queries appear in the order
+of their first rows. `Collection.rows` then says which row each document was. Predictions are in the order of the table.
 
 **Missing values** are nulls and NaN; in CSV empty fields and, in a column of numbers, words such as NA. A missing
 feature is NaN, a missing label says nothing of the document, a row without a position was not shown, a document has no
@@ -56,7 +56,7 @@ from lambdaboost.datasets.table import (
     plain_category,
 )
 
-# The roles that one column has, in the order in which they are read; `sources` has one for each source.
+# The roles with exactly one column, in the order in which they are read; `sources` has one for each source.
 ROLES = ("query", "label", "position", "weight", "document")
 # What to do where a column of a role of numbers holds something else.
 REMEDIES = {
@@ -416,7 +416,7 @@ def collect(features: Any, split: Split, names: Sequence[Any], categories: Categ
 
 
 def _read_column(table: Table, role: str, column: str) -> Any:
-    """A column as its role wants it; weights as floats."""
+    """Convert a column to the type of its role."""
     called = table.describe(column)
     if role == "query":
         ids = query_ids(called, table.values(column))

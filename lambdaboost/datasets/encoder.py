@@ -33,7 +33,8 @@ class Encoder:
     features : list of str
         The names of the features, in order; empty where the training had an array, whose columns have a place only.
     categories : dict of str to list
-        The values of each categorical feature: texts, or numbers that the table's categorical type holds.
+        The values of each categorical feature: texts, or numbers that the table's categorical type holds. pandas' type
+        keeps its order, polars' and Arrow's without an order are sorted, so that their codes may differ.
     unseen : "error" or "missing"
         What a category is that training did not have; ``"missing"`` warns once, with counts.
 

@@ -78,8 +78,7 @@ class ColumnTypeError(TypeError, ValueError):
 class Table:
     """The rows of a table, a file or an array: columns with names, or a matrix; made by `open_table`.
 
-    A value is missing where it is null or NaN; in CSV where the field is empty or, in a column of numbers, a word such
-    as NA.
+    Which values are missing is said in `columns`.
 
     Attributes
     ----------

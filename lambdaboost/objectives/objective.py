@@ -200,8 +200,8 @@ class Objective(Value, registered=False):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source or missing positions; labels below 0, unless only their order or differences count; a gradient that is not
-            finite, which both engines would accept silently.
+            label source or missing positions; labels below 0, unless only their order or differences count; a gradient
+            that is not finite, which both engines would accept silently.
 
         """
         return self.on(q).gradient(scores, iteration)

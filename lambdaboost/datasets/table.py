@@ -367,14 +367,14 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             )
         if not isinstance(X, np.ndarray):
             X = X.toarray()
-        features = pd.DataFrame(
-            X, columns=[str(feature) for feature in range(1, data.n_features + 1)], copy=False
-        )
-        ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
-        columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
+        names = [str(feature) for feature in range(1, data.n_features + 1)]
+        frame = pd.DataFrame(X, columns=names, copy=False)
+        frame[LABEL], frame[QUERY] = q.relevance, np.repeat(np.arange(1, q.n_queries + 1), q.sizes)
+        if q.ids is not None:
+            frame[QUERY] = np.repeat(q.ids, q.sizes)
         if data.documents is not None:
-            columns[DOCUMENT] = data.documents
-        return Table(str(path), "letor", nw.from_native(features.assign(**columns)))
+            frame[DOCUMENT] = data.documents
+        return Table(str(path), "letor", nw.from_native(frame))
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
     kind, what = "csv", "CSV with a header"

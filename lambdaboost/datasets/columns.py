@@ -321,7 +321,7 @@ class Columns:
             sources = {one: frame.column(one) for one in frame.names}
         if not isinstance(sources, Mapping | None):
             raise TypeError(
-                f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+                f"sources is of type {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
             )
         arrays = dict(sources or {})
         label, document = self.label, self.document

@@ -35,8 +35,8 @@ def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, grou
     if group is None and not hasattr(second, "get_label"):
         raise TypeError(
             f"a measure cannot be called with scores and an object of type {type(second).__name__}: give "
-            "(scores, Queries), (preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or "
-            "(ranker, X, y)"
+            "(scores, Queries), (preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) "
+            "or (ranker, X, y)"
         )
 
     # From an engine, which may be training.

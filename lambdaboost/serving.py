@@ -123,7 +123,8 @@ def _write_lightgbm(model: Any) -> bytes:
     booster = booster_in_use(model)
     if engine_of(booster) is not ENGINES["lightgbm"]:
         raise TypeError(
-            f"model is of type {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
+            f"model is of type {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes "
+            "XGBoost's"
         )
     content = ENGINES["lightgbm"].write(booster, "")
     if re.search(rb"^objective=", content, re.MULTILINE):

@@ -93,7 +93,11 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("train", "other", "params"), OTHERS, ids=str)
+@pytest.mark.parametrize(
+    ("train", "other", "params"),
+    OTHERS,
+    ids=[f"{train.__name__} {other} {[*params]}" for train, other, params in OTHERS],
+)
 def test_raw_scores_of_any_objective_and_kind_of_trees_are_summed(train, other, params):
     """Whichever model comes first."""
     for X in (FRAME, NUMBERS):

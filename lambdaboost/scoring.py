@@ -34,8 +34,9 @@ def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, grou
         return score_estimator(measure, first, second, grades=weight)
     if group is None and not hasattr(second, "get_label"):
         raise TypeError(
-            f"a measure cannot be called with scores and a {type(second).__name__}: give (scores, Queries), "
-            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
+            f"a measure cannot be called with scores and an object of type {type(second).__name__}: give "
+            "(scores, Queries), (preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) "
+            "or (ranker, X, y)"
         )
 
     # From an engine, which may be training.
@@ -86,7 +87,9 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     position = None
     if reads_positions(measure):
         position = columns.position
-    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
+    q, _, rows = replace(columns, sources=read, position=position).read_labels(
+        X, grades, name="X", **row_fields
+    )
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)

@@ -96,7 +96,7 @@ def read_trees(model: Any) -> tuple[tuple[str, ...], list[Split | float], dict[s
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
+            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
             "LambdaRanker or what lambdaboost.load returns"
         )
     trees, objective = engine.trees(booster)
@@ -123,7 +123,8 @@ def _write_lightgbm(model: Any) -> bytes:
     booster = booster_in_use(model)
     if engine_of(booster) is not ENGINES["lightgbm"]:
         raise TypeError(
-            f"model is a {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
+            f"model is of type {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes "
+            "XGBoost's"
         )
     content = ENGINES["lightgbm"].write(booster, "")
     if re.search(rb"^objective=", content, re.MULTILINE):

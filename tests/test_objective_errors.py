@@ -114,6 +114,11 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
 S = [0.0, 1.0, 2.0]
 
 
+def test_rows_without_a_click_need_no_position_on_the_curve():
+    grad, _ = INVERSE.gradient(np.zeros(4), Queries([1, 0, np.nan, 0], sizes=[4], position=[1, 2, None, 3]))
+    assert grad[2] == 0 and grad[0] < 0 < grad[1]
+
+
 def blend(weight):
     return Blend(RankNet(), LambdaRank(), lambda m: weight)
 

@@ -233,8 +233,8 @@ def test_a_failure_leaves_the_old_page(tmp_path):
     "wrong, message",
     [
         (lambda p: report(p / "no" / "page", BOTH, Q), "folder .* does not exist"),
-        (lambda p: report(p / "x", [BEFORE], Q), "scores is a list, expected a dict"),
-        (lambda p: report(p / "x", BOTH, [1, 0]), "queries is a list: give Queries"),
+        (lambda p: report(p / "x", [BEFORE], Q), "scores is of type list, expected a dict"),
+        (lambda p: report(p / "x", BOTH, [1, 0]), "queries is of type list: give Queries"),
         (lambda p: report(p / "x", {"short": [1.0]}, Q), r"scores of 'short': scores has shape \(1,\)"),
         (lambda p: report(p / "x", BOTH, Q, ()), r"measures is \(\): give at least one measure"),
         (lambda p: report(p / "x", BOTH, Q, CNDCG(source="fresh")), "no label source 'fresh'"),

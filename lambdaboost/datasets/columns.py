@@ -66,7 +66,7 @@ REMEDIES = {
 }
 
 
-class Split(NamedTuple):
+class Labelled(NamedTuple):
     """What a table holds beside its features: queries with their labels, and names of documents.
 
     `rows` is the row of the table that each document was, as in `Collection`.
@@ -268,11 +268,11 @@ class Columns:
 
         """
         table = open_table(data, name, self.text)
-        split, features = self.split(table, y, **arrays), self.features_of(table)
+        labelled, features = self.read_labels(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
-        return collect(encode(table, features, categories), split, features, categories)
+        return collect(encode(table, features, categories), labelled, features, categories)
 
-    def split(
+    def read_labels(
         self,
         data: Any,
         y: Any = None,
@@ -284,7 +284,7 @@ class Columns:
         weight: Any = None,
         name: str = "df",
         optional: bool = False,
-    ) -> Split:
+    ) -> Labelled:
         """The queries, labels and names of a table, a file or an array, without its features; as `read`.
 
         Where `optional`, columns of sources, positions, weights and names may lack: data that come after the training
@@ -321,7 +321,7 @@ class Columns:
             sources = {one: frame.column(one) for one in frame.names}
         if not isinstance(sources, Mapping | None):
             raise TypeError(
-                f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+                f"sources is of type {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
             )
         arrays = dict(sources or {})
         label, document = self.label, self.document
@@ -405,14 +405,16 @@ class Columns:
         q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return Split(q, documents, rows)
+        return Labelled(q, documents, rows)
 
 
-def collect(features: Any, split: Split, names: Sequence[Any], categories: Categories) -> Collection:
+def collect(features: Any, labelled: Labelled, names: Sequence[Any], categories: Categories) -> Collection:
     """Features, in the order of a table's rows, with its queries; those of an array have no names."""
-    if split.rows is not None:
-        features = features[split.rows]
-    return Collection(features, split.queries, split.documents, tuple(names) or None, categories, split.rows)
+    if labelled.rows is not None:
+        features = features[labelled.rows]
+    return Collection(
+        features, labelled.queries, labelled.documents, tuple(names) or None, categories, labelled.rows
+    )
 
 
 def _read_column(table: Table, role: str, column: str) -> Any:

@@ -145,8 +145,9 @@ class Encoder:
     ) -> Collection:
         """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
-        split = self.columns.split(table, y, optional=optional, **arrays)
+        features = self.transform(table)  # which are refused before labels, as scikit-learn does
+        labelled = self.columns.read_labels(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories
         if not table.is_named:
             names, categories = (), {}
-        return collect(self.transform(table), split, names, categories)
+        return collect(features, labelled, names, categories)

@@ -37,7 +37,7 @@ class Needs:
     sign_changes: bool = False
     # Hessians are 1, or the schedule's weight, so that an engine's smallest hessian of a leaf counts documents.
     counts_documents: bool = False
-    # Labels may be below 0, for only their order counts.
+    # Labels may be below 0, since only their order or their differences count.
     allows_negative: bool = False
 
     @staticmethod
@@ -200,8 +200,8 @@ class Objective(Value, registered=False):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source or missing positions; labels below 0, unless only their order counts; a gradient that is not
-            finite, which both engines would accept silently.
+            label source or missing positions; labels below 0, unless only their order or differences count; a gradient
+            that is not finite, which both engines would accept silently.
 
         """
         return self.on(q).gradient(scores, iteration)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
@@ -64,7 +64,6 @@ class ExpectedReciprocalRank(NamedTuple):
         w[1] = second[upper]
 
 
-@swap_of(ERR)
 def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:
     """The swap of ERR."""
     return ExpectedReciprocalRank(*gains_and_cutoff(metric, q))

@@ -55,8 +55,9 @@ class Stopwatch(Kept):
 
 
 def objectives_of(case: Case) -> tuple[Objective, ...]:
-    """What is compared with the engine's own objective: with its truncation as a cutoff, and the default."""
-    return LambdaRank(NDCG(k=case.truncation)), YetiLoss()
+    """What is compared with the engine's own objective: those of its truncation as a cutoff, and the default."""
+    truncated = NDCG(k=case.truncation)
+    return tuple(dict.fromkeys((LambdaRank(truncated), YetiLoss(), YetiLoss(truncated))))
 
 
 def training(plan: Plan, threads: int) -> Section:

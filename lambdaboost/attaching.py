@@ -89,8 +89,8 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     engine = engine_of_data(data)
     if engine is None:
         raise TypeError(
-            f"data is a {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes label "
-            "sources itself"
+            f"data is of type {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes "
+            "label sources itself"
         )
     rows, given = engine.rows_in(data), {}
     for name, values in sources.items():
@@ -177,8 +177,8 @@ def query_folds(
     engine = engine_of_data(queries)
     if engine is None and not isinstance(queries, Queries):
         raise TypeError(
-            f"queries is a {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a lightgbm.Dataset "
-            "or an xgboost.DMatrix"
+            f"queries is of type {type(queries).__name__}, expected Queries, such as Queries(y, ids=…), a "
+            "lightgbm.Dataset or an xgboost.DMatrix"
         )
     if engine is None:
         sizes = queries.sizes

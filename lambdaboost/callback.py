@@ -40,7 +40,7 @@ UPDATE_METHODS = {engine.UPDATE_METHOD for engine in ENGINES.values()}
 
 
 def call_objective(
-    objective: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    objective: Any, first: Any, second: Any, weight: Any = None, group: Any = None
 ) -> Gradient:
     """Gradient and hessian, called as the engines do.
 
@@ -54,18 +54,19 @@ def call_objective(
         As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
 
     """
-    if hasattr(y_pred, "get_label"):
-        scores, data, known = y_true, y_pred, known_data(y_pred)
+    if hasattr(second, "get_label"):
+        scores, data, known = first, second, known_data(second)
     else:
-        scores, data, known = y_pred, None, known_arrays(y_true, weight, group)
+        scores, data, known = second, None, known_arrays(first, weight, group)
     booster = calling_booster(UPDATE_METHODS)
     if booster is None:
         return _bind(objective, data, known.queries, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
-    token = in_use.set(state.threads)
+    token = in_use.set(state.threads)  # as `using` does, without a generator in every round
     try:
         iteration = state.round_of(booster)
-        # Bound in an earlier round of this training, to these labels, weights and positions.
+        # Bound in an earlier round of this training, to these labels, weights and positions. A dict would hash all
+        # fields of the objective in every round.
         for known_objective, bound in known.bound.get(state, ()):
             if known_objective is objective or known_objective == objective:
                 derivatives: Gradient = bound.gradient(scores, iteration)
@@ -94,7 +95,7 @@ def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
     if np.ndim(scores) == 2:
         raise ValueError(
-            f"num_class: the scores have shape {np.shape(scores)}, but a document has one: leave it out"
+            f"num_class: the scores have shape {np.shape(scores)}, expected one score per document: leave num_class out"
         )
     check_sources(objective, q, remedy=remedy_of(data))
     objective.refuse_on_engines()
@@ -128,7 +129,7 @@ def reads_positions(reader: Any) -> bool:
 
 
 def remedy_of(data: Any) -> str:
-    """The remedy for a lost source of a data set; None for the arrays of LGBMRanker."""
+    """The remedy for a lost source of a data set; `data` is None for the arrays of LGBMRanker."""
     if data is None:
         return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
     remedy = "give it by {attach}, also on validation sets"

@@ -115,12 +115,12 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     engine: Any = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
+            f"model is of type {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
             "a lightgbm.Booster or an xgboost.Booster"
         )
     if len(getattr(rows, "shape", ())) != 2 and not isinstance(rows, Table):
         raise TypeError(
-            f"rows is a {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
+            f"rows is of type {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
         )
     for name, row in {"above": above, "below": below}.items():
         check_whole(name, row, 0)

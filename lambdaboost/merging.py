@@ -159,7 +159,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
     """The models, of one kind and engine, and a finite weight for each."""
     if engine_of(models) or isinstance(models, str | Mapping) or not hasattr(models, "__len__"):
         raise TypeError(
-            f"models is a {type(models).__name__}: give a list, such as merge([first, second], …)"
+            f"models is of type {type(models).__name__}: give a list, such as merge([first, second], …)"
         )
     models = list(models)
     if len(models) < 2:
@@ -169,7 +169,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
         ranker = hasattr(model, "_remember_fit")
         if not ranker and engine_of(model) is None:
             raise TypeError(
-                f"models[{at}] is a {type(model).__name__}: give boosters of LightGBM or XGBoost, or fitted "
+                f"models[{at}] is of type {type(model).__name__}: give boosters of LightGBM or XGBoost, or fitted "
                 "LambdaRankers; of other estimators give booster_ or get_booster(), of loaded models booster"
             )
         if ranker and not hasattr(model, "_fitted"):

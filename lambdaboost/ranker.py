@@ -175,7 +175,7 @@ class Ranker:
         found = []
         for at, one_set in enumerate(sets):
             if not isinstance(one_set, tuple | list) or len(one_set) != 2:
-                raise TypeError(f"eval_set[{at}] is a {type(one_set).__name__}, expected a pair (X, y)")
+                raise TypeError(f"eval_set[{at}] is of type {type(one_set).__name__}, expected a pair (X, y)")
             Xv, yv = one_set
             own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
             queries = {role: own.pop(role) for role in ("group", "qid") if own.get(role) is not None}

@@ -144,8 +144,7 @@ class SavedModel:
             here = np.shape(table.matrix)[1]
         if here != n:
             raise ValueError(
-                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns, on the command "
-                "line with --drop"
+                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns"
             )
         return encoder.transform(table), encoder
 
@@ -216,7 +215,7 @@ def save(
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
+            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
             "LambdaRanker; save other estimators with joblib"
         )
     content = engine.write(booster, path.suffix)
@@ -335,7 +334,7 @@ def booster_of(model: Any, engine: Engine) -> Any:
         booster = model.get_booster()
     if engine_of(booster) is not engine:
         raise TypeError(
-            f"got a {type(model).__name__} as the model to continue: give a ranker, a booster or a model file of "
+            f"the model to continue is of type {type(model).__name__}: give a ranker, a booster or a model file of "
             f"{engine.TITLE}"
         )
     return booster

@@ -26,26 +26,29 @@ from lambdaboost.traps import warn_of_cut_queries, warn_of_sorted_rows
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
-def call_measure(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
-    """The mean over queries as the caller expects it: see `Measure.__call__`."""
-    if isinstance(queries, Queries):
-        return measure.mean(scores, queries)
-    if hasattr(scores, "predict"):
-        return score_estimator(measure, scores, queries, weight)
-    if group is None and not hasattr(queries, "get_label"):
+def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, group: Any = None) -> Any:
+    """The mean over queries as the caller expects it: see `Measure.__call__`, which lists the callers."""
+    if isinstance(second, Queries):  # (scores, Queries)
+        return measure.mean(first, second)
+    if hasattr(first, "predict"):  # (ranker, X, grades), from scikit-learn
+        return score_estimator(measure, first, second, grades=weight)
+    if group is None and not hasattr(second, "get_label"):
         raise TypeError(
-            f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
-            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
+            f"a measure cannot be called with scores and an object of type {type(second).__name__}: give "
+            "(scores, Queries), (preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) "
+            "or (ranker, X, y)"
         )
+
+    # From an engine, which may be training.
     booster, state, threads = calling_booster(), None, None
     if booster is not None:
         state = booster_state(booster)
         threads = state.threads
     with using(threads):
-        if group is not None:  # as LGBMRanker calls it, with (y_true, y_pred)
-            data, known, scores = None, known_arrays(scores, weight, group), queries
-        else:
-            data, known = queries, known_data(queries)
+        if group is not None:  # (y_true, y_pred, weight, group), from LGBMRanker
+            scores, data, known = second, None, known_arrays(first, weight, group)
+        else:  # (preds, data set)
+            scores, data, known = first, second, known_data(second)
         name = name_in_results(measure, data, known, state)
         value = measure.mean(scores, known.queries)
         if known.engine is None:
@@ -74,14 +77,19 @@ def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterSta
 
 
 def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
-    """The mean of a measure of an estimator's scores; queries are in the columns that it names, or in `row_fields`."""
+    """The mean of a measure of an estimator's scores.
+
+    Queries and weights are in the columns that it names, or in `row_fields`: group, qid and weight, as arrays.
+    """
     columns = columns_of(estimator)
     # Only what the measure reads, since X may lack the other columns.
     read = {name: column for name, column in columns.sources.items() if name in measure.sources}
     position = None
     if reads_positions(measure):
         position = columns.position
-    q, _, rows = replace(columns, sources=read, position=position).split(X, grades, name="X", **row_fields)
+    q, _, rows = replace(columns, sources=read, position=position).read_labels(
+        X, grades, name="X", **row_fields
+    )
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
     warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
     scores = estimator.predict(X)

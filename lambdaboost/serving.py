@@ -1,6 +1,6 @@
 """Models for other systems: ONNX, and the JSON of Elasticsearch, OpenSearch and Vespa.
 
-Both engines' trees become one form, `Forest`, in which every comparison is that of float32 numbers, and each system
+Both engines' trees become one form, `Split`, in which every comparison is that of float32 numbers, and each system
 gets the text or the bytes that it reads. The engines' own files (`save`) serve everywhere else.
 """
 
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,21 +19,13 @@ from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
 from lambdaboost.engines import ENGINES, engine_of
-from lambdaboost.engines.base import OWN_FILE, Leaf, Split, cannot_export
+from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
 from lambdaboost.saving import SavedModel, booster_in_use
 
 # Objectives whose models predict the sum of their trees.
 ADDITIVE_OBJECTIVES = re.compile(
     r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*"
 )
-
-
-class Forest(NamedTuple):
-    """A sum of trees; `categories` has the values of the categorical features, whose codes count from 0."""
-
-    feature_names: tuple[str, ...]
-    trees: tuple[Split | Leaf, ...]
-    categories: dict[str, list[Any]]
 
 
 def export(model: Any, path: str | Path, *, format: str) -> None:
@@ -89,8 +81,11 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
         file.write(content)
 
 
-def read_forest(model: Any) -> Forest:
-    """The trees of a model of either engine, with the rounds that it predicts with."""
+def read_trees(model: Any) -> tuple[tuple[str, ...], list[Split | float], dict[str, list[Any]]]:
+    """The names of the features of a model, its trees, whose sum is the score, and the values of its categories.
+
+    The trees are those of the rounds that it predicts with; the codes of categories count from 0.
+    """
     missing = getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
         raise cannot_export(f"missing={missing:g} for missing values", "train with NaN in their place")
@@ -101,7 +96,7 @@ def read_forest(model: Any) -> Forest:
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
-            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
+            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
             "LambdaRanker or what lambdaboost.load returns"
         )
     trees, objective = engine.trees(booster)
@@ -118,7 +113,7 @@ def read_forest(model: Any) -> Forest:
         columns = encoder.features or names
         known = zip(names, columns, strict=True)
         categories = {name: list(encoder.categories[c]) for name, c in known if c in encoder.categories}
-    return Forest(names, tuple(trees), categories)
+    return names, trees, categories
 
 
 def _write_lightgbm(model: Any) -> bytes:
@@ -128,7 +123,8 @@ def _write_lightgbm(model: Any) -> bytes:
     booster = booster_in_use(model)
     if engine_of(booster) is not ENGINES["lightgbm"]:
         raise TypeError(
-            f"model is a {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
+            f"model is of type {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes "
+            "XGBoost's"
         )
     content = ENGINES["lightgbm"].write(booster, "")
     if re.search(rb"^objective=", content, re.MULTILINE):
@@ -140,16 +136,16 @@ def _write_lightgbm(model: Any) -> bytes:
 
 def _write_json(model: Any) -> bytes:
     """XGBoost's JSON dump, read by the plugins of Elasticsearch and OpenSearch and by Vespa: left if x < threshold."""
-    forest = read_forest(model)
+    names, trees, _ = read_trees(model)
 
-    def dump(node: Split | Leaf, numbers: count[int], depth: int = 0) -> dict[str, Any]:
+    def dump(node: Split | float, numbers: count[int], depth: int = 0) -> dict[str, Any]:
         number = next(numbers)
-        if isinstance(node, Leaf):
-            return {"nodeid": number, "leaf": node.value}
+        if not isinstance(node, Split):
+            return {"nodeid": number, "leaf": node}
         left, right = (dump(child, numbers, depth + 1) for child in (node.left, node.right))
         with np.errstate(over="ignore"):
             above = float(np.nextafter(node.threshold, np.float32(np.inf)))
-        name = forest.feature_names[node.feature]
+        name = names[node.feature]
         if node.categories:
             raise ValueError(
                 f"feature {name!r} has categories, which only ONNX can split: encode it as numbers, or use ONNX"
@@ -166,7 +162,7 @@ def _write_json(model: Any) -> bytes:
             "children": [left, right],
         }
 
-    dumps = [dump(tree, count()) for tree in forest.trees]
+    dumps = [dump(tree, count()) for tree in trees]
     return json.dumps(dumps, allow_nan=False, indent=1).encode() + b"\n"
 
 
@@ -175,14 +171,14 @@ LESS_OR_EQUAL, MEMBER = 0, 6  # modes of a node of TreeEnsemble
 
 def _write_onnx(model: Any) -> bytes:
     """A TreeEnsemble of ai.onnx.ml 5: nodes in the order in which they are first met, one list for all trees."""
-    forest = read_forest(model)
+    names, trees, categories = read_trees(model)
     onnx = package("onnx")
     splits: list[Any] = []  # with the place of each child, and whether it is a leaf
     leaves: list[float] = []
 
-    def place(node: Split | Leaf) -> tuple[int, int]:
-        if isinstance(node, Leaf):
-            leaves.append(node.value)
+    def place(node: Split | float) -> tuple[int, int]:
+        if not isinstance(node, Split):
+            leaves.append(node)
             return len(leaves) - 1, 1
         at = len(splits)
         splits.append(None)
@@ -190,9 +186,11 @@ def _write_onnx(model: Any) -> bytes:
         return at, 0
 
     roots = []
-    for tree in forest.trees:
+    for tree in trees:
         root = tree
-        if isinstance(tree, Leaf):  # a tree begins with a split; of a single leaf both sides are that leaf
+        if not isinstance(
+            tree, Split
+        ):  # a tree begins with a split; of a single leaf both sides are that leaf
             root = Split(0, np.float32(0), (), False, tree, tree)
         roots.append(place(root)[0])
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
@@ -225,13 +223,13 @@ def _write_onnx(model: Any) -> bytes:
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     inputs, outputs = (
-        [info("X", number, [None, len(forest.feature_names)])],
+        [info("X", number, [None, len(names)])],
         [info("score", number, [None, 1])],
     )
     graph = onnx.helper.make_graph([ensemble], "lambdaboost", inputs, outputs)
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
     proto = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)
-    about = {"features": list(forest.feature_names), "categories": forest.categories}
+    about = {"features": list(names), "categories": categories}
     onnx.helper.set_model_props(proto, {key: json.dumps(value, default=str) for key, value in about.items()})
     onnx.checker.check_model(proto)
     return bytes(proto.SerializeToString())

@@ -161,7 +161,7 @@ def test_folds():
     for given, words in (
         ((Q, 41), "n is 41, but there are 40 queries"),
         ((Q, 1), "n is 1: give a whole number ≥ 2"),
-        ((pd.DataFrame(X),), r"queries is a DataFrame, expected Queries, such as Queries\(y, ids=…\)"),
+        ((pd.DataFrame(X),), r"queries is of type DataFrame, expected Queries, such as Queries\(y, ids=…\)"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             query_folds(*given)

@@ -54,7 +54,7 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     parts = ["training", "lengths", "scaling", "measures"]
     found = command.main([command.Name(part) for part in parts], threads=1, quick=True, out=tmp_path)
     assert list(found) == parts
-    assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 4 + ["10 × 20, truncation 5"] * 4
+    assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 4 + ["10 × 20, truncation 5"] * 6
     assert {row[1] for row in found["training"].rows} == set(ENGINES)
     compared = ("LambdaRank()", "YetiLoss()")
     lines = {f"{objective} in {engine}" for objective in compared for engine in ENGINES}

@@ -16,7 +16,7 @@ from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
 from lambdaboost.cli.app import app
 from lambdaboost.cli.evaluation import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
-from lambdaboost.cli.run import describe_error, run
+from lambdaboost.cli.run import describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -320,14 +320,6 @@ def test_help_is_a_table_of_contents(capsys):
         names = re.findall("^│ ([a-z]\\w+)  ", out, re.M)
         assert names == ["demo", "train", "tune", "predict", "evaluate", "report"]
     assert "Did you mean 'train'? See lambdaboost --help" in refused(capsys, "trian")
-
-
-def test_shells_complete(capsys, monkeypatch):
-    for name, value in {"COMPLETE": "complete_bash", "WORDS": "lambdaboost ev", "CWORD": "1"}.items():
-        monkeypatch.setenv("_LAMBDABOOST_COMPLETE" if name == "COMPLETE" else f"COMP_{name}", value)
-    with pytest.raises(SystemExit) as end:
-        run([])
-    assert end.value.code in (0, None) and capsys.readouterr().out.split() == ["evaluate"]
 
 
 def test_a_defect_and_a_missing_extra(capsys, tmp_path):

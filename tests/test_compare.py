@@ -283,6 +283,8 @@ def test_tables():
     evil = compare_values({"<b>\x1b[31m\n": {M: [0.1, 0.2]}, "b": {M: [0.2, 0.1]}})
     assert "&lt;b&gt;" in evil._repr_html_() and "\x1b" not in str(evil) + evil._repr_html_()
     alone = compare({"weak": SCORES["weak"]}, Q, M)
+    one = compare({"a": [1.0]}, Queries([1], sizes=[1]), M)
+    assert one.caption == "Means over 1 query, times 100."
     assert alone.caption == "Means over 60 queries, times 100." and alone.differences_table.empty
 
 
@@ -305,10 +307,10 @@ def test_the_pareto_front_against_its_definition(n):
     ("make", "says"),
     [
         (lambda: compare({"": SCORES["weak"], "b": SCORES["weak"]}, Q, M), "scores has the name ''"),
-        (lambda: compare(SCORES, [1.0], M), "queries is a list"),
+        (lambda: compare(SCORES, [1.0], M), "queries is of type list"),
         (lambda: compare({"a": [nan, 1], "b": [1, 2]}, Queries([1, 0], [2]), M), "scores of 'a': scores[0] is nan"),
         (lambda: compare({"a": [1.0], "b": [1.0]}, Q, M), "scores of 'a': scores has shape (1,)"),
-        (lambda: compare({}, Q, M), "scores is a dict, expected a dict of at least one"),
+        (lambda: compare({}, Q, M), "scores is of type dict, expected a dict of at least one"),
         (lambda: compare(SCORES, Q, [NDCG]), "measures is [<class"),
         (lambda: compare(SCORES, Q, NDCG), "measures is (<class"),
         (lambda: compare(SCORES, Q, CNDCG()), "no label source 'clicks'"),

@@ -1,8 +1,6 @@
 """Collections, click rates and frames; the real data sets where LAMBDABOOST_DATA names their folder."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -145,12 +143,6 @@ def test_rows_that_are_apart_come_together_with_their_rows(frame):
     assert c.queries.relevance.tolist() == [0, 2, 1] and c.queries.weight.tolist() == [1, 2, 5]
     assert c.rows.tolist() == [0, 2, 1] and c.documents.tolist() == ["a", "c", "b"]
     assert c.take([1]).rows.tolist() == [1]
-
-
-def test_importing_stays_light():
-    heavy = "pandas", "polars", "sklearn", "scipy.sparse"
-    code = f"import lambdaboost.datasets, sys; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
 # The real data sets

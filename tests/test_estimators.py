@@ -335,10 +335,10 @@ WRONG = {
     ),
     "a set of three": (
         {}, {"eval_set": [(X_VALID, Q_VALID.relevance, 1)]}, TypeError,
-        r"^eval_set\[0\] is a tuple, expected a pair \(X, y\)"
+        r"^eval_set\[0\] is of type tuple, expected a pair \(X, y\)"
     ),
     "a table for a set": (
-        {}, {"eval_set": table(X_VALID, Q_VALID)}, TypeError, r"^eval_set\[0\] is a str, expected a pair"
+        {}, {"eval_set": table(X_VALID, Q_VALID)}, TypeError, r"^eval_set\[0\] is of type str, expected a pair"
     ),
     "a set of fewer features": (
         {}, VALID | {"eval_set": [(X_VALID[:, 1:], Q_VALID.relevance)]}, ValueError,

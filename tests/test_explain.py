@@ -107,7 +107,7 @@ def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine
 
 def test_what_is_wrong_is_said():
     booster = lightgbm_booster()
-    with pytest.raises(TypeError, match="model is a list, expected a fitted LambdaRanker"):
+    with pytest.raises(TypeError, match="model is of type list, expected a fitted LambdaRanker"):
         explain([], X, above=0, below=1)
     for rows, kind in ((X.tolist(), "list"), (X[0], "ndarray"), (xgb.DMatrix(X), "DMatrix")):
         with pytest.raises(TypeError, match=f"rows is a {kind}: give a DataFrame or an array of shape"):
@@ -116,5 +116,7 @@ def test_what_is_wrong_is_said():
         explain(booster, X, above=60, below=1)
     with pytest.raises((TypeError, ValueError), match="below"):
         explain(booster, X, above=0, below=-1)
-    with pytest.raises(TypeError, match=r"scores is a Booster: give what it predicts, model.predict\(X\)"):
+    with pytest.raises(
+        TypeError, match=r"scores is of type Booster: give what it predicts, model.predict\(X\)"
+    ):
         NDCG()(booster, Queries(Y, sizes=SIZES))

@@ -18,7 +18,7 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.swaps.registry import make_swap
+from lambdaboost.objectives.swaps import make_swap
 
 
 def check(objective, scores, monkeypatch, sweep, relevance, **labels):

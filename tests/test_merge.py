@@ -278,8 +278,9 @@ RENAMED = FRAME.assign(kind=FRAME["kind"].cat.rename_categories({"u": "new"}))
 CODES = FRAME.assign(kind=FRAME["kind"].cat.codes.astype(float))
 WRONG = [
     (lambda on: ([on()], [1]), ValueError, "models has 1: give two or more"),
-    (lambda on: (on(), [1]), TypeError, "models is a Booster: give a list"),
-    (lambda on: ([on(), "model.txt"], [1, 1]), TypeError, r"models\[1\] is a str"),
+    (lambda on: (on(), [1]), TypeError, "models is of type Booster: give a list"),
+    (lambda on: ([on(), 1], [1, 1]), TypeError, r"models\[1\] is of type int"),
+    (lambda on: ([on(), "model.txt"], [1, 1]), TypeError, r"models\[1\] is of type str"),
     (lambda on: ([on_lightgbm(), on_xgboost()], [1, 1]), TypeError, "different engines"),
     (lambda on: ([on(), on()], [1]), ValueError, "weights has 1 values, models has 2"),
     (lambda on: ([on(), on()], 0.5), TypeError, "weights is 0.5"),

@@ -1,7 +1,5 @@
 """Labels in which an objective, or a part of one, has no two documents to order: said once, by every door."""
 
-import warnings
-
 import lightgbm as lgb
 import numpy as np
 import on_lightgbm
@@ -10,6 +8,7 @@ import pandas as pd
 import pytest
 from rules import RULES
 from sklearn.model_selection import GroupKFold
+from warned import warnings_of
 
 import lambdaboost.lightgbm as ours_lgb
 from lambdaboost import (
@@ -45,14 +44,6 @@ FEW = np.where((QID % 3 == 0) & (np.arange(N) % EACH < 2), RATES, np.nan)  # two
 PAPER = graded(0.1, zeros="missing")
 LGB = {"verbose": -1, "num_threads": 1, "num_leaves": 5, "min_data_in_leaf": 5}
 XGB = {"nthread": 1, "max_depth": 2, "base_score": 0}
-
-
-def heard(call):
-    """What it warns of, wherever it is called from."""
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        call()
-    return [str(warning.message) for warning in seen]
 
 
 def queries(relevance=GRADES, clicks=ONES, **more):
@@ -150,7 +141,7 @@ DOORS = [stock_lightgbm, stock_xgboost, ranker_of_lightgbm]
 )
 def test_doors(train, objective, clicks, y, said):
     """One warning by each; of an objective that has no pair at all, nothing blames the size of leaves."""
-    messages = heard(lambda: train(objective, clicks, y))
+    messages = warnings_of(lambda: train(objective, clicks, y))
     assert len(messages) == (said is not None), messages
     assert not messages or said in messages[0]
 
@@ -158,7 +149,7 @@ def test_doors(train, objective, clicks, y, said):
 def test_a_stock_ranker_and_stock_folds():
     """Of constant grades, which is all that they hand on."""
     ranker = lgb.LGBMRanker(objective=LambdaRank(), n_estimators=3, verbose=-1, n_jobs=1)
-    (said,) = heard(lambda: ranker.fit(X, QID % 3, group=SIZES))
+    (said,) = warnings_of(lambda: ranker.fit(X, QID % 3, group=SIZES))
     assert said.startswith("LambdaRank() has no pair") and NO_ORDER in said
     data = lgb.Dataset(X, QID % 3, group=SIZES)
     folds = list(GroupKFold(2).split(X, groups=QID))

@@ -28,7 +28,7 @@ from lambdaboost import (
 )
 from lambdaboost._jit import using
 from lambdaboost.objectives import OBJECTIVES, parse
-from lambdaboost.objectives.swaps.registry import SWAPS
+from lambdaboost.objectives.swaps import SWAPS
 
 ALL = [*RULES, *COMBINED]
 EACH = pytest.mark.parametrize("rule", ALL, ids=named)

@@ -1,12 +1,12 @@
 """Unknown parameters are refused by rankers and warned of in stock trainings, with the likely name."""
 
 import json
-import warnings
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from warned import warnings_of
 
 from lambdaboost import NDCG, GradientStep, LambdaRank
 from lambdaboost.engines import ENGINES
@@ -55,10 +55,7 @@ def matrix():
 
 def named(train):
     """The parameters of which a training warns."""
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        train()
-    return [str(warning.message).split(":")[0] for warning in seen]
+    return [said.split(":")[0] for said in warnings_of(train)]
 
 
 def boosted(**params):

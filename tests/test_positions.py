@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xgboost as xgb
 
-from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, Queries, Scorecard, YetiLoss, query_folds
+from lambdaboost import NDCG, LambdaRank, Queries, Scorecard, query_folds
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.objectives.objective import Needs, Objective
 
@@ -182,15 +182,8 @@ def test_an_objective_reads_positions_in_training(engine):
         train(engine, dataset(engine, position=None))
     with pytest.raises(ValueError, match="no positions here"):
         ByPosition().gradient(np.zeros(N), Q0)
-
-
-def test_containers_read_what_their_parts_read():
-    both = Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0))
-    for objective in (Blend(LambdaRank(), ByPosition(), 0.5), both, GradientStep(ByPosition())):
-        assert objective.needs.positions
-        with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
-            train("lightgbm", dataset("lightgbm", position=None), objective)
-    assert not any(objective.needs.positions for objective in (LambdaRank(), YetiLoss()))
+    with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
+        train(engine, dataset(engine, position=None), Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)))
 
 
 def test_folds_keep_positions():

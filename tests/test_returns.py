@@ -1,8 +1,9 @@
-"""Labels below 0, such as returns: measures and objectives of their order take them, all others refuse them."""
+"""Labels below 0, such as returns: what reads their order or differences takes them, all else refuses them."""
 
 import json
 import os
 
+import naive
 import naive_measures
 import numpy as np
 import on_lightgbm
@@ -17,6 +18,7 @@ from lambdaboost import (
     GradientStep,
     LambdaRank,
     ListMLE,
+    ListNet,
     PairAccuracy,
     Queries,
     RankNet,
@@ -68,6 +70,18 @@ def test_measures_of_gains_refuse_them_and_those_of_the_order_do_not(name):
 def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
     assert objective.needs.allows_negative
     np.testing.assert_array_equal(objective.gradient(SCORES, Q), objective.gradient(SCORES, SHIFTED))
+
+
+def test_listnet_has_the_gradient_of_the_reference():
+    lam, mu = (np.concatenate(parts) for parts in zip(*_listnet_by_date(), strict=True))
+    grad, hess = ListNet().gradient(SCORES, Q)
+    np.testing.assert_allclose(-grad, lam, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(hess, mu, rtol=0, atol=1e-6)
+
+
+def _listnet_by_date():
+    dates = zip(SCORES.reshape(DATES, ROWS), RETURNS.reshape(DATES, ROWS), strict=True)
+    return [naive.listnet(scores, returns.astype(np.float64)) for scores, returns in dates]
 
 
 OF_GAINS = dict.fromkeys(rule.objective for rule in RULES if not rule.objective.needs.allows_negative)

@@ -219,7 +219,7 @@ UNSAVABLE = [
     ({"objective": None}, ValueError, "objective is None: a booster does not know"),
     ({"objective": "Lambda"}, ValueError, "Lambda"),
     ({"about": {"engine": "other"}}, ValueError, "about has engine, which save writes itself"),
-    ({"model": "booster"}, TypeError, r"model is a str, expected a lightgbm\.Booster"),
+    ({"model": "booster"}, TypeError, r"model is of type str, expected a lightgbm\.Booster"),
     ({"model": ranker("lightgbm")}, TypeError, r"expected .* a fitted LambdaRanker; .* joblib"),
 ]
 

@@ -242,7 +242,7 @@ def test_what_is_refused(tmp_path, engine):
     wrong = [
         (model, path, {"format": "pmml"}, r"format is 'pmml': give one of 'onnx', 'elasticsearch'"),
         (model, tmp_path / "no folder" / "m", vespa, "path"),
-        ("m", path, vespa, r"model is a str, expected a lightgbm\.Booster"),
+        ("m", path, vespa, r"model is of type str, expected a lightgbm\.Booster"),
         (stock(engine, objective=several, num_class=5)[0], path, onnx, "several scores a document"),
         (ranker(engine, **odd).fit(X, Q.relevance, group=Q.sizes), path, onnx, "linear trees|no trees"),
     ]

@@ -21,7 +21,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import sweep as _sweep
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps.registry import SWAPS, make_swap, swap_of
+from lambdaboost.objectives.swaps import SWAPS, make_swap
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -163,7 +163,7 @@ def test_the_swap_of_a_subclass_goes_first():
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]
     try:
-        swap_of(Halved)(halved)
+        SWAPS[Halved] = halved
         np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
         np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
     finally:

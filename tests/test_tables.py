@@ -81,7 +81,7 @@ def test_ids_are_keys():
         assert Queries([0, 0], ids=ids).n_queries == 2
     frame = pd.DataFrame({"q": [1, "1", 2], "y": [0, 1, 2], "x": [1, 2, 3]})
     assert Columns(query="q", label="y").read(frame).queries.ids.tolist() == [1, "1", 2]
-    with pytest.raises(TypeError, match=r"^ids is a list in row 1: give text or a number$"):
+    with pytest.raises(TypeError, match=r"^ids is of type list in row 1: give text or a number$"):
         query_ids("ids", np.array(["a", [1]], dtype=object))
     largest = {np.float64: 2**53, np.float32: 2**24}
     for kind, least in largest.items():

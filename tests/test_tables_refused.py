@@ -42,7 +42,7 @@ def packed(*names):
 REFUSED = [
     # Tables
     ({"q": [1]}, {}, TypeError, "df must be a pandas, polars or pyarrow table"),
-    (pl.DataFrame({"q": [1]}).lazy(), {}, TypeError, "df is a LazyFrame: collect it first"),
+    (pl.DataFrame({"q": [1]}).lazy(), {}, TypeError, "df is of type LazyFrame: collect it first"),
     (pd.DataFrame([[1, 2]], columns=["q", "q"]), {}, ValueError, "df has two columns 'q'"),
     (LEVELS, {}, TypeError, r"df has names of two levels, such as \('a', 'x'\): join them"),
     (INDEXED, {}, ValueError, r".* it is in the index; give df.reset_index\(\)"),
@@ -57,7 +57,7 @@ REFUSED = [
     (FRAME.assign(q=["a", None, "a"]), {}, ValueError, "column 'q' is missing in row 1"),
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
-    (TEXTS, {}, TypeError, "column 'title' .*; column 'url' .*: encode them as numbers.* by --categorical or --drop"),
+    (TEXTS, {}, TypeError, "column 'title' .*; column .url. .*, make them categories, or leave them out$"),
     (pl.from_pandas(TEXTS), {}, TypeError, "column 'title' of df is String, not numeric; column 'url' .*"),
     (TEXTS, {"drop": ["url"]}, TypeError, "column 'title' of df is String, not numeric: encode it.* a category"),
     *((make(DATES), {}, TypeError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")

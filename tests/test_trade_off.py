@@ -146,7 +146,7 @@ def test_shown():
         ({"measures": None}, TypeError, "measures is None: give two"),
         ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, "second: a score is -inf"),
         ({"first": np.r_[np.nan, np.ones(299)]}, ValueError, "first"),
-        ({"q": [0, 1]}, TypeError, "q is a list"),
+        ({"q": [0, 1]}, TypeError, "q is of type list"),
         ({"q": Queries(np.arange(300), [10] * 30, weight=np.zeros(30))}, ValueError, "weight is 0 for every"),
         ({"measures": (NDCG(3),)}, ValueError, "measures has 1: give two"),
         ({"measures": NDCG(3)}, ValueError, "measures has 1: give two"),

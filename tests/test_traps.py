@@ -2,7 +2,6 @@
 
 import copy
 import re
-import warnings
 from pathlib import Path
 
 import lightgbm as lgb
@@ -13,6 +12,7 @@ import pytest
 import xgboost as xgb
 from engine_rules import LightGBMRule, XGBoostRule
 from sklearn.model_selection import GroupKFold
+from warned import warnings_of
 
 import lambdaboost.lightgbm as ours_lgb
 import lambdaboost.xgboost as ours_xgb
@@ -62,14 +62,6 @@ def data_for(train, rows=slice(None), **more):
 BOTH = pytest.mark.parametrize("train", [lightgbm, xgboost], ids=["lightgbm", "xgboost"])
 
 
-def caught(train):
-    """The warnings of a training."""
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        train()
-    return [str(warning.message) for warning in seen]
-
-
 # The engines' parameters.
 
 
@@ -101,8 +93,8 @@ def test_bagging_by_query():
             ValueError, match=r"bagging_by_query: .*never draws the bags.*leave bagging_by_query out"
         ):
             train()
-    assert caught(lambda: trained(NATIVE, bagging_freq=0)) == []
-    assert caught(lambda: trained("lambdarank")) == []
+    assert warnings_of(lambda: trained(NATIVE, bagging_freq=0)) == []
+    assert warnings_of(lambda: trained("lambdarank")) == []
 
 
 def ranked(fit=None, rounds=1, **parameters):
@@ -189,7 +181,7 @@ def test_dart_drops_the_same_in_every_run():
         lgb.train({**LGB, **params, "objective": "lambdarank"}, stock(), 3)  # leaves other bits in memory
     for run in runs[1:]:
         np.testing.assert_array_equal(run, runs[0])
-    assert caught(lambda: lightgbm(params)) == []
+    assert warnings_of(lambda: lightgbm(params)) == []
 
 
 def test_random_forest():
@@ -251,7 +243,7 @@ def test_gradient_steps_count_documents():
         (xgboost, "min_child_weight", (2, 1)),
     ):
         for value in values:  # the last is the engine's default, but chosen
-            assert caught(lambda train=train, chosen={name: value}: train(chosen, objective=step)) == []
+            assert warnings_of(lambda train=train, chosen={name: value}: train(chosen, objective=step)) == []
     ours = ours_lgb.LambdaRanker(objective=step, n_estimators=3, verbose=-1).fit(
         X, Q.relevance, group=Q.sizes
     )
@@ -277,14 +269,14 @@ def test_early_stopping_of_what_has_no_earlier_model(booster, warnings):
     if booster == "gblinear":
         del params["rate_drop"]
     found = []
-    said = caught(
+    said = warnings_of(
         lambda: found.append(xgboost(params, rounds=20, early_stopping_rounds=2, objective=RankNet(), **more))
     )
     assert [one.startswith(f"early stopping: with booster={booster}") for one in said] == [True] * warnings
     (curve,), best = more["evals_result"]["valid"].values(), found[0].best_iteration
     of_best_round = NDCG(3)(found[0].predict(matrix(), iteration_range=(0, best + 1)), Q)
     assert (of_best_round == pytest.approx(curve[best], abs=1e-6)) is (booster == "gbtree")
-    assert caught(lambda: xgboost(params, rounds=2, objective=RankNet(), **more)) == []
+    assert warnings_of(lambda: xgboost(params, rounds=2, objective=RankNet(), **more)) == []
 
 
 def test_approx():
@@ -313,29 +305,29 @@ def test_approx():
 def test_parameters_of_the_native_objective(train, name, remedy):
     """Switches are said where they ask for other than lambdaboost does."""
     value = {"ndcg_exp_gain": False}.get(name, True if "norm" in name else 1)
-    (said,) = caught(lambda: train({name: value}))
+    (said,) = warnings_of(lambda: train({name: value}))
     assert said.startswith(f"{name}: only the engine's own objective") and remedy in said
     native = {lightgbm: "lambdarank", xgboost: "rank:ndcg"}[train]
-    assert caught(lambda: train({name: value}, objective=native)) == []
+    assert warnings_of(lambda: train({name: value}, objective=native)) == []
     if isinstance(value, bool):
-        assert caught(lambda: train({name: not value})) == []
+        assert warnings_of(lambda: train({name: not value})) == []
 
 
 def test_remedies_for_native_parameters_name_the_objective_in_training():
     """With YetiLoss the argument is that of YetiLoss, once; pairs drawn at random have no truncation to replace."""
-    (said,) = caught(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=YetiLoss()))
+    (said,) = warnings_of(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=YetiLoss()))
     assert said.endswith("give YetiLoss(NDCG(k=20))")
-    (said,) = caught(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=RankNet()))
+    (said,) = warnings_of(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=RankNet()))
     assert said.endswith("give LambdaRank(NDCG(k=20))")
     pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 10}
-    seen = caught(lambda: xgboost(pairs, objective=YetiLoss()))
+    seen = warnings_of(lambda: xgboost(pairs, objective=YetiLoss()))
     assert [said.rpartition("give ")[2] for said in seen] == ["YetiLoss(NDCG(k=10))"] * 2
-    seen = caught(lambda: xgboost({**pairs, "lambdarank_pair_method": "mean"}, objective=YetiLoss()))
+    seen = warnings_of(lambda: xgboost({**pairs, "lambdarank_pair_method": "mean"}, objective=YetiLoss()))
     assert len(seen) == 2 and all(said.endswith("leave it out: every pair counts") for said in seen)
 
 
 def test_a_parameter_that_is_none_of_lightgbm_4_is_said_once():
-    (said,) = caught(lambda: lightgbm({"max_position": 5}))
+    (said,) = warnings_of(lambda: lightgbm({"max_position": 5}))
     assert said.startswith("params has 'max_position', which LightGBM does not know: ")
 
 
@@ -382,7 +374,7 @@ def test_labels_of_many_digits(train):
     stamp = 2.0**24 + np.arange(len(X))
     with pytest.warns(UserWarning, match="relevance: labels above 2.*lose digits as float32"):
         train(data=attach(data_for(train), relevance=stamp), objective=RankNet())
-    assert caught(lambda: train(data=attach(data_for(train), stamp=stamp))) == []
+    assert warnings_of(lambda: train(data=attach(data_for(train), stamp=stamp))) == []
 
 
 @BOTH
@@ -400,7 +392,7 @@ def test_labels_that_contain_each_other(train):
     # One booking without a click.
     other = np.where(np.arange(len(X)) == np.flatnonzero(bookings)[0], 0.0, clicks)
     data = data_for(train, label=bookings)
-    assert caught(lambda: train(data=attach(data, clicks=other), objective=graded(0.3))) == []
+    assert warnings_of(lambda: train(data=attach(data, clicks=other), objective=graded(0.3))) == []
 
 
 def test_labels_that_are_missing():
@@ -408,9 +400,10 @@ def test_labels_that_are_missing():
     assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
     with pytest.raises(ValueError, match="Input y contains NaN"):
         lgb.LGBMRanker(objective=NATIVE, n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes)
-    assert caught(lambda: lightgbm(data=attach(stock(label=grades), relevance=grades))) == []
+    assert warnings_of(lambda: lightgbm(data=attach(stock(label=grades), relevance=grades))) == []
     assert (
-        caught(lambda: ours_lgb.LambdaRanker(n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes)) == []
+        warnings_of(lambda: ours_lgb.LambdaRanker(n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes))
+        == []
     )
     with pytest.raises(xgb.core.XGBoostError, match=r"[Ll]abel"):
         xgboost(data=matrix(label=grades))
@@ -455,8 +448,8 @@ def test_row_order(train):
         train(data=data(rows), objective=LambdaRank())
     assert len(seen) == 1
     for other in (by_grade(descending=False), rows[Q.shuffled_rows(0)], np.arange(len(X))):
-        assert caught(lambda other=other: train(data=data(other))) == []
-    assert caught(lambda: train(data=data(rows), objective=RankNet())) == []
+        assert warnings_of(lambda other=other: train(data=data(other))) == []
+    assert warnings_of(lambda: train(data=data(rows), objective=RankNet())) == []
     # By clicks under an objective of clicks, which grades do not show.
     clicks = np.linspace(0, 1, len(X))[np.random.default_rng(0).permutation(len(X))]
     by_clicks = np.lexsort((-clicks, Q.query_of_row))
@@ -464,9 +457,9 @@ def test_row_order(train):
     with pytest.warns(UserWarning, match=words.replace("relevance.*shuffled_rows", "clicks")):
         train(data=clicked, objective=LambdaRank(CNDCG()))
     clicked = attach(data(by_clicks), clicks=clicks[by_clicks])
-    assert caught(lambda: train(data=clicked, objective=LambdaRank())) == []
+    assert warnings_of(lambda: train(data=clicked, objective=LambdaRank())) == []
     more = {"init_model" if train is lightgbm else "xgb_model": train()}
-    assert caught(lambda: train(data=data(rows), objective=LambdaRank(), **more)) == []
+    assert warnings_of(lambda: train(data=data(rows), objective=LambdaRank(), **more)) == []
 
 
 @BOTH
@@ -479,7 +472,7 @@ def test_validation_rows_in_the_order_of_the_measure(train):
         if train is xgboost:
             more = {"evals": [(valid, "valid")], "custom_metric": NDCG(3), "verbose_eval": False}
         words = "row order: NDCG(k=3) is evaluated on rows that are sorted"
-        messages = caught(
+        messages = warnings_of(
             lambda data=data, more=more: train(data=data, rounds=3, objective=LambdaRank(), **more)
         )
         assert [one.startswith(words) for one in messages] == [True] * said
@@ -489,7 +482,7 @@ def test_validation_rows_in_the_order_of_the_measure(train):
                 "eval_group": [Q.sizes],
                 "eval_metric": NDCG(3),
             }
-            messages = caught(lambda fit=fit: ranked(fit, metric="None"))
+            messages = warnings_of(lambda fit=fit: ranked(fit, metric="None"))
             assert sum(words in one for one in messages) == said
 
 
@@ -518,7 +511,7 @@ def test_folds_of_rows():
         cv(stratified=False, nfold=3)
     for whole in (GroupKFold(2), query_folds(Q, 2)):
         found = []
-        assert caught(lambda whole=whole, found=found: found.append(cv(folds=whole))) == []
+        assert warnings_of(lambda whole=whole, found=found: found.append(cv(folds=whole))) == []
         assert [known_data(booster.train_set).queries.n_queries for booster in found[0].boosters] == [20, 20]
 
 

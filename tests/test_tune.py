@@ -342,20 +342,16 @@ def test_the_highest_mean_is_chosen_and_what_is_noise_is_not_called_better():
         )
         assert chosen.found.means[NDCG(10)] == max(frame["mean"])
         assert (frame[frame.question == "choice"]["mark"] == "").all()
-    equal = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0}, spread=0.0)
-    assert choose(equal, NDCG(10)).setting == DEFAULT
 
 
-def test_a_setting_with_undefined_queries_is_not_chosen():
-    results = drawn({DEFAULT: 0.0, TREES[0]: 0.5})
-    results[1].found.values[NDCG(10)][:3] = np.nan
-    assert choose(results, NDCG(10)).setting == DEFAULT
-
-
-def test_baselines_are_never_chosen():
+def test_what_is_never_chosen():
+    """One of equal means that comes later, a setting with undefined queries, a baseline."""
+    assert choose(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0}, spread=0.0), NDCG(10)).setting == DEFAULT
+    undefined = drawn({DEFAULT: 0.0, TREES[0]: 0.5})
+    undefined[1].found.values[NDCG(10)][:3] = np.nan
+    assert choose(undefined, NDCG(10)).setting == DEFAULT
     summed = Setting("label", LOSS, "lightgbm", 1, added="clicks", is_baseline=True)
-    results = drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5})
-    assert choose(results, NDCG(10)).setting != summed
+    assert choose(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5}), NDCG(10)).setting != summed
 
 
 @pytest.mark.parametrize("seed", range(5))

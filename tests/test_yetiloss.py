@@ -1,7 +1,5 @@
 """The noise of YetiLoss, what it is a function of, and its sums over long lists; `rules` has references by pairs."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -36,18 +34,6 @@ def test_noise_is_standard_gumbel():
         np.roll(g, 1),
     ]
     assert max(abs(np.corrcoef(g, other)[0, 1]) for other in others) < 0.01
-
-
-def test_orders_are_those_of_plackett_and_luce():
-    q, scores = Queries([1, 0, 0], sizes=[3]), np.array([0.5, 0.0, -1.0])
-    draws = 4000
-    noisy = [scores + noise_of(q, scores, iteration=m) for m in range(draws)]
-    orders = [tuple(order) for order in np.argsort(-np.array(noisy), axis=1)]
-    e = np.exp(scores)
-    for a, b, c in permutations(range(3)):
-        expected = e[a] / e.sum() * e[b] / (e[b] + e[c])
-        error = np.sqrt(expected * (1 - expected) / draws)
-        assert abs(orders.count((a, b, c)) / draws - expected) < 4 * error
 
 
 SIZES = np.array([1, 2, 3, 5, 12, 39, 40, 41, 64, 65, 120, 300, 7, 7])

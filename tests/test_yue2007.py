@@ -77,14 +77,6 @@ class Smooth(Measure, registered=False):
         return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
 
 
-def test_spsa_is_the_slope_in_expectation():
-    scores, q = drawn.make(4, [6, 4])
-    slope = -3 * (scores - q.relevance) ** 2
-    draws = np.array([-SPSA(Smooth(), 1e-4, 1, seed=7).gradient(scores, q, m)[0] for m in range(4000)])
-    error = (draws.mean(axis=0) - slope) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
-    assert np.abs(error).max() < 4  # of ten standard normals, once in 1,600 seeds
-
-
 @pytest.mark.parametrize("metric", [NDCG(k=3), MAP(), ERR(max_grade=4)], ids=repr)
 @pytest.mark.parametrize("draws", [1, 3])
 def test_spsa_equals_the_same_draws_by_hand(metric, draws):

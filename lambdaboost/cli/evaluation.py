@@ -103,7 +103,7 @@ def score_file(
     """
     loaded = {name: read_model(path, columns, unseen) for name, path in models.items()}
     table, columns = open_labelled(file, columns, list(loaded.values()))
-    q, _, rows = columns.split(table)
+    q, _, rows = columns.read_labels(table)
     chosen = tuple(dict.fromkeys(measures or default_measures(q)))
     check_labels(chosen, q, file, rows)
     found = {name: model.scores(table) for name, model in loaded.items()}

@@ -69,7 +69,7 @@ def submission(columns: Columns, table: Table, scores: list[str]) -> str:
     """CSV with a header: the query, the document and the score of each row."""
     n = len(scores)
     names = replace(columns, label=None, sources={}, rates=(), position=None, weight=None)
-    q, documents, rows = names.split(table, np.zeros(n))
+    q, documents, rows = names.read_labels(table, np.zeros(n))
     ids: Any = q.ids
     if ids is None:
         ids = np.arange(1, 1 + q.n_queries)

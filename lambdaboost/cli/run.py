@@ -18,6 +18,14 @@ OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
 # Errors about columns begin with the argument that named one, which is an option here.
 ARGUMENT = re.compile(r"(query|label|source|position|weight|document|categorical|drop)s?: ")
 
+# Remedies in the words of Python, and the options that do the same here.
+OPTIONS = {
+    r"(a category|categories), or leave (it|them) out": "--categorical, --drop",
+    r"unseen='missing'": "--unseen missing",
+    r"leave out other columns": "--drop",
+    r"Queries\.shuffled_rows": "--seed",
+}
+
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
 
@@ -30,7 +38,7 @@ def run(args: Sequence[str]) -> int:
     command, words = typer.main.get_command(app), [word for word in args if word != "--debug"]
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+            warnings.showwarning = lambda message, *_, **__: note(f"warning: {name_options(message)}")
             code = command.main(words, "lambdaboost", standalone_mode=False)
     except InterruptedAfterWrite:
         return STOPPED
@@ -68,8 +76,21 @@ def describe_error(error: Exception) -> tuple[int, str]:
         text = str(error)
         if (named := ARGUMENT.match(text)) is not None:
             text = f"--{named[1]}: {text[named.end() :]}"
-        return BAD_INPUT, text
+        return BAD_INPUT, name_options(text)
     return (
         INTERNAL_ERROR,
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug",
     )
+
+
+def name_options(message: object) -> str:
+    """A message of the library, with the options that its remedies are on the command line.
+
+    >>> name_options("b holds text: make it a category, or leave it out")
+    'b holds text: make it a category, or leave it out (here: --categorical, --drop)'
+    """
+    text = str(message)
+    for remedy, options in OPTIONS.items():
+        if re.search(remedy, text):
+            text += f" (here: {options})"
+    return text

@@ -161,7 +161,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         if wrong:
             row = next(row for row, key in enumerate(keys) if type(key) in wrong)
             raise TypeError(
-                f"{name} is a {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
+                f"{name} is of type {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
             )
     return a
 

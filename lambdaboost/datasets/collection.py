@@ -106,9 +106,10 @@ class Collection:
 
     def __repr__(self) -> str:
         q = self.queries
+        queries = {1: "query"}.get(q.n_queries, "queries")
         return (
-            f"Collection({q.n_documents} documents × {self.n_features} features "
-            f"in {q.n_queries} queries; {q.columns})"
+            f"Collection({q.n_documents} documents × {self.n_features} features in {q.n_queries} {queries}; "
+            f"{', '.join(q.columns)})"
         )
 
     @property

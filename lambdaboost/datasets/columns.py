@@ -10,8 +10,8 @@
     valid = encoder.read("valid.csv")             # the same features in the same order, the same codes
     X = encoder.transform(open_table(other))      # to predict: needs neither queries nor labels; rows stay in order
 
-**Order.** The rows of a query may be apart: they come together in the order of the table, the queries in that of their
-first rows. `Collection.rows` then says which row each document was. Predictions are in the order of the table.
+**Order.** Rows of a query need not be adjacent. They are grouped in the order of the table; queries appear in the order
+of their first rows. `Collection.rows` then says which row each document was. Predictions are in the order of the table.
 
 **Missing values** are nulls and NaN; in CSV empty fields and, in a column of numbers, words such as NA. A missing
 feature is NaN, a missing label says nothing of the document, a row without a position was not shown, a document has no
@@ -56,7 +56,7 @@ from lambdaboost.datasets.table import (
     plain_category,
 )
 
-# The roles that one column has, in the order in which they are read; `sources` has one for each source.
+# The roles with exactly one column, in the order in which they are read; `sources` has one for each source.
 ROLES = ("query", "label", "position", "weight", "document")
 # What to do where a column of a role of numbers holds something else.
 REMEDIES = {
@@ -66,7 +66,7 @@ REMEDIES = {
 }
 
 
-class Split(NamedTuple):
+class Labelled(NamedTuple):
     """What a table holds beside its features: queries with their labels, and names of documents.
 
     `rows` is the row of the table that each document was, as in `Collection`.
@@ -268,11 +268,11 @@ class Columns:
 
         """
         table = open_table(data, name, self.text)
-        split, features = self.split(table, y, **arrays), self.features_of(table)
+        labelled, features = self.read_labels(table, y, **arrays), self.features_of(table)
         categories = self.categories_of(table, features)
-        return collect(encode(table, features, categories), split, features, categories)
+        return collect(encode(table, features, categories), labelled, features, categories)
 
-    def split(
+    def read_labels(
         self,
         data: Any,
         y: Any = None,
@@ -284,7 +284,7 @@ class Columns:
         weight: Any = None,
         name: str = "df",
         optional: bool = False,
-    ) -> Split:
+    ) -> Labelled:
         """The queries, labels and names of a table, a file or an array, without its features; as `read`.
 
         Where `optional`, columns of sources, positions, weights and names may lack: data that come after the training
@@ -321,7 +321,7 @@ class Columns:
             sources = {one: frame.column(one) for one in frame.names}
         if not isinstance(sources, Mapping | None):
             raise TypeError(
-                f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
+                f"sources is of type {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
             )
         arrays = dict(sources or {})
         label, document = self.label, self.document
@@ -405,18 +405,20 @@ class Columns:
         q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return Split(q, documents, rows)
+        return Labelled(q, documents, rows)
 
 
-def collect(features: Any, split: Split, names: Sequence[Any], categories: Categories) -> Collection:
+def collect(features: Any, labelled: Labelled, names: Sequence[Any], categories: Categories) -> Collection:
     """Features, in the order of a table's rows, with its queries; those of an array have no names."""
-    if split.rows is not None:
-        features = features[split.rows]
-    return Collection(features, split.queries, split.documents, tuple(names) or None, categories, split.rows)
+    if labelled.rows is not None:
+        features = features[labelled.rows]
+    return Collection(
+        features, labelled.queries, labelled.documents, tuple(names) or None, categories, labelled.rows
+    )
 
 
 def _read_column(table: Table, role: str, column: str) -> Any:
-    """A column as its role wants it; weights as floats."""
+    """Convert a column to the type of its role."""
     called = table.describe(column)
     if role == "query":
         ids = query_ids(called, table.values(column))

@@ -33,7 +33,8 @@ class Encoder:
     features : list of str
         The names of the features, in order; empty where the training had an array, whose columns have a place only.
     categories : dict of str to list
-        The values of each categorical feature: texts, or numbers that the table's categorical type holds.
+        The values of each categorical feature: texts, or numbers that the table's categorical type holds. pandas' type
+        keeps its order, polars' and Arrow's without an order are sorted, so that their codes may differ.
     unseen : "error" or "missing"
         What a category is that training did not have; ``"missing"`` warns once, with counts.
 
@@ -144,8 +145,9 @@ class Encoder:
     ) -> Collection:
         """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
-        split = self.columns.split(table, y, optional=optional, **arrays)
+        features = self.transform(table)  # which are refused before labels, as scikit-learn does
+        labelled = self.columns.read_labels(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories
         if not table.is_named:
             names, categories = (), {}
-        return collect(self.transform(table), split, names, categories)
+        return collect(features, labelled, names, categories)

@@ -45,7 +45,8 @@ class Queries:
     ids : array of shape (n_documents,), optional
         The query of each row, the rows of a query adjacent (XGBoost's ``qid``). Give either `sizes` or `ids`.
     weight : array, optional
-        One weight ≥ 0 per query or per document. Row weights multiply λ; their mean is the query's weight in measures.
+        One weight ≥ 0 per query or per document. Weights multiply gradient and Hessian; in measures a query counts by
+        the mean weight of its rows.
     position : array of shape (n_documents,), optional
         Where each row was shown: its rank, a whole number from 1, or the category of any other bias factor, as text or
         as a categorical; missing (NaN, None) where it was not shown. Each session is a query of its own.
@@ -192,15 +193,18 @@ class Queries:
         return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
 
     def __repr__(self) -> str:
-        return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
+        queries = {1: "query"}.get(self.n_queries, "queries")
+        return (
+            f"Queries({self.n_documents} documents in {self.n_queries} {queries}; {', '.join(self.columns)})"
+        )
 
     @property
-    def columns(self) -> str:
-        """The names of the label sources, and "position" if there are positions, as one text."""
-        names = list(self.labels)
+    def columns(self) -> tuple[str, ...]:
+        """The names of the label sources, and "position" if there are positions."""
+        names = tuple(self.labels)
         if self.positions is not None:
-            names.append("position")
-        return ", ".join(names)
+            names += ("position",)
+        return names
 
     @property
     def n_queries(self) -> int:
@@ -333,7 +337,7 @@ class Queries:
         """The same queries with one more label source.
 
         >>> Queries([1, 0], sizes=[2]).with_source("clicks", [0, 1])
-        Queries(2 documents in 1 queries; relevance, clicks)
+        Queries(2 documents in 1 query; relevance, clicks)
         """
         check_new_source(name, self.labels)
         more = {**self.labels, name: _source(name, labels, self.n_documents)}

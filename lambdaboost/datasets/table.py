@@ -58,8 +58,7 @@ MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", 
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
 PADDED = r"0\d+"  # a number with leading zeros, which may be a code
 LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
-OPTIONS = "(on the command line by --categorical or --drop)"
-NOT_NUMERIC = f"encode it as numbers, make it a category, or leave it out {OPTIONS}"
+NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
 MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
 
@@ -78,8 +77,7 @@ class ColumnTypeError(TypeError, ValueError):
 class Table:
     """The rows of a table, a file or an array: columns with names, or a matrix; made by `open_table`.
 
-    A value is missing where it is null or NaN; in CSV where the field is empty or, in a column of numbers, a word such
-    as NA.
+    Which values are missing is said in `columns`.
 
     Attributes
     ----------
@@ -184,7 +182,7 @@ class Table:
         ):
             warn(
                 f"{self.describe(column)} of {self.name} holds {padded[0]!r}, read as the number {int(padded[0])}: "
-                f"if it is a code, make the column a category, or leave it out {OPTIONS}"
+                "if it is a code, make the column a category, or leave it out"
             )
         return found
 
@@ -227,9 +225,7 @@ class Table:
             named = "; ".join(problems[:8])
             if len(problems) > 8:
                 named += f"; and {counted(len(problems) - 8, 'column')} more"
-            raise ColumnTypeError(
-                named, f"encode them as numbers, make them categories, or leave them out {OPTIONS}"
-            )
+            raise ColumnTypeError(named, "encode them as numbers, make them categories, or leave them out")
         if problems:
             raise ColumnTypeError(problems[0], NOT_NUMERIC)
         return np.column_stack(found)
@@ -324,7 +320,9 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
             data = pa.Table.from_batches([data])
         frame = nw.from_native(data, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
-            raise TypeError(f"{name} is a {type(data).__name__}: collect it first, as in {name}.collect()")
+            raise TypeError(
+                f"{name} is of type {type(data).__name__}: collect it first, as in {name}.collect()"
+            )
         table = Table(name, "array", matrix=data)
         if isinstance(frame, nw.DataFrame):
             table = Table(name, "frame", frame)
@@ -368,14 +366,14 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             )
         if not isinstance(X, np.ndarray):
             X = X.toarray()
-        features = pd.DataFrame(
-            X, columns=[str(feature) for feature in range(1, data.n_features + 1)], copy=False
-        )
-        ids = np.arange(1, q.n_queries + 1) if q.ids is None else q.ids
-        columns = {LABEL: q.relevance, QUERY: np.repeat(ids, q.sizes)}
+        names = [str(feature) for feature in range(1, data.n_features + 1)]
+        frame = pd.DataFrame(X, columns=names, copy=False)
+        frame[LABEL], frame[QUERY] = q.relevance, np.repeat(np.arange(1, q.n_queries + 1), q.sizes)
+        if q.ids is not None:
+            frame[QUERY] = np.repeat(q.ids, q.sizes)
         if data.documents is not None:
-            columns[DOCUMENT] = data.documents
-        return Table(str(path), "letor", nw.from_native(features.assign(**columns)))
+            frame[DOCUMENT] = data.documents
+        return Table(str(path), "letor", nw.from_native(frame))
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
     kind, what = "csv", "CSV with a header"
@@ -503,8 +501,7 @@ def encode(
             if unseen == "error":
                 raise ValueError(
                     f"{name} is {text} in {name.row(row)}, none of its categories in training "
-                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing' (on the "
-                    "command line --unseen missing)"
+                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing'"
                 )
             others.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
         features[:, at] = codes

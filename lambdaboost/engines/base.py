@@ -31,28 +31,18 @@ class Fields(NamedTuple):
     rows: Any = None
 
 
-class Leaf(NamedTuple):
-    """A leaf with its value."""
-
-    value: float
-
-
 class Split(NamedTuple):
-    """A split: left if feature ≤ threshold (both float32) or, where there are categories, if it is one of them."""
+    """A split: left if feature ≤ threshold (both float32) or, where there are categories, if it is one of them.
+
+    A child is another split, or the value of a leaf.
+    """
 
     feature: int
     threshold: np.float32
     categories: tuple[int, ...]
     missing_left: bool
-    left: Split | Leaf
-    right: Split | Leaf
-
-
-class Trees(NamedTuple):
-    """The trees of a model, whose sum it predicts, and the name of its objective."""
-
-    trees: list[Split | Leaf]
-    objective: str
+    left: Split | float
+    right: Split | float
 
 
 class Training(Protocol):
@@ -159,6 +149,20 @@ class Training(Protocol):
         The objective is one of lambdaboost, or the name of the engine's own.
         """
 
+    # Trainings of several workers over the engine's own network, as `lambdaboost.dask` asks for them.
+
+    THREADS: str  # the parameter with the number of threads
+    OF_CLUSTER: dict[str, Any]  # the parameters of a training of several workers, unless others are given
+
+    def open_network(self, client: Any, workers: list[str]) -> dict[str, Any]:
+        """What each worker of a Dask cluster finds the others by."""
+
+    def join_network(self, network: Any) -> AbstractContextManager[dict[str, Any]]:
+        """The network on a worker, with the parameters that it needs."""
+
+    def alone(self, model: bytes) -> bytes:
+        """The file of a model without the cluster, as of one trained on a single machine."""
+
 
 class Model(Protocol):
     """What a trained model asks of its engine. A booster is asked for the rounds that it predicts with."""
@@ -193,8 +197,8 @@ class Model(Protocol):
     def categories(self, booster: Any) -> dict[str, list[Any]]:
         """The values of each categorical feature that the booster itself stores."""
 
-    def trees(self, booster: Any) -> Trees:
-        """The trees as `Split` and `Leaf`; a ValueError for a model that is no sum of such trees."""
+    def trees(self, booster: Any) -> tuple[list[Split | float], str]:
+        """The trees, whose sum it predicts, and the name of its objective; a ValueError for a model of no such sum."""
 
     def merged(
         self, boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]
@@ -205,28 +209,12 @@ class Model(Protocol):
         """
 
 
-class Cluster(Protocol):
-    """What `lambdaboost.dask` asks: trainings of several workers over the engine's own network."""
-
-    THREADS: str  # the parameter with the number of threads
-    OF_CLUSTER: dict[str, Any]  # the parameters of a training of several workers, unless others are given
-
-    def open_network(self, client: Any, workers: list[str]) -> dict[str, Any]:
-        """What each worker of a Dask cluster finds the others by."""
-
-    def join_network(self, network: Any) -> AbstractContextManager[dict[str, Any]]:
-        """The network on a worker, with the parameters that it needs."""
-
-    def alone(self, model: bytes) -> bytes:
-        """The file of a model without the cluster, as of one trained on a single machine."""
-
-
-class Engine(Training, Model, Cluster, Protocol):
-    """What the protocols ask together."""
+class Engine(Training, Model, Protocol):
+    """What both protocols ask."""
 
 
 def cannot_export(what: str, remedy: str) -> ValueError:
-    """The error for a model whose trees are no `Trees`."""
+    """The error for a model that is no sum of trees of `Split`."""
     return ValueError(f"cannot export a model with {what}: {remedy}")
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._installed import package
 from lambdaboost._words import quote
-from lambdaboost.engines.base import OWN_FILE, Leaf, Split, Trees, cannot_export
+from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
 from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".txt",)
@@ -92,8 +92,8 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return {names[place]: of for place, of in zip(places, values, strict=True)}
 
 
-def trees(booster: Any) -> Trees:
-    """The trees of a booster, up to its best round."""
+def trees(booster: Any) -> tuple[list[Split | float], str]:
+    """The trees of a booster, up to its best round, and its objective."""
     # The dump does not escape the names.
     plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
     text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
@@ -107,11 +107,11 @@ def trees(booster: Any) -> Trees:
     if model["average_output"]:
         weight = 1 / len(model["tree_info"])
 
-    def node(tree: dict[str, Any], of_splits: list[str]) -> Split | Leaf:
+    def node(tree: dict[str, Any], of_splits: list[str]) -> Split | float:
         if "leaf_const" in tree:
             raise cannot_export("linear trees", "train without linear_tree")
         if "leaf_value" in tree:
-            return Leaf(tree["leaf_value"] * weight)
+            return float(tree["leaf_value"] * weight)
         if tree["missing_type"] == "Zero":
             raise cannot_export("zeros that count as missing", "train without zero_as_missing")
         feature, learnt = tree["split_feature"], tree["missing_type"] == "NaN"
@@ -128,7 +128,7 @@ def trees(booster: Any) -> Trees:
     for tree in model["tree_info"]:
         of_splits = thresholds.pop(0) if tree["num_leaves"] > 1 else []
         found.append(node(tree["tree_structure"], of_splits))
-    return Trees(found, model.get("objective", "custom"))
+    return found, model.get("objective", "custom")
 
 
 TINY = np.float32(1e-35)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost._installed import package
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import feature_array
-from lambdaboost.engines.base import OWN_FILE, Leaf, Split, Trees, cannot_export
+from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
 from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
@@ -156,8 +156,8 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return found
 
 
-def trees(booster: Any) -> Trees:
-    """The trees of a booster, with its base score as a tree of one leaf."""
+def trees(booster: Any) -> tuple[list[Split | float], str]:
+    """The trees of a booster, with its base score as a tree of one leaf, and its objective."""
     learner = json.loads(booster.save_raw("json"))["learner"]
     boosting, size = learner["gradient_booster"], learner["learner_model_param"]
     if boosting["name"] == "gblinear":
@@ -170,11 +170,11 @@ def trees(booster: Any) -> Trees:
     of_trees = stored["model"]["trees"]
     found = [_read_tree(*both) for both in zip(of_trees, weights or [1.0] * len(of_trees), strict=True)]
     if offset := float(size["base_score"].strip("[]")):
-        found.append(Leaf(offset))
-    return Trees(found, learner["objective"]["name"])
+        found.append(offset)
+    return found, learner["objective"]["name"]
 
 
-def _read_tree(tree: dict[str, Any], weight: float) -> Split | Leaf:
+def _read_tree(tree: dict[str, Any], weight: float) -> Split | float:
     """A tree of a model in JSON, its leaves times `weight`."""
     nodes, starts, sizes = (tree[f"categories_{part}"] for part in ("nodes", "segments", "sizes"))
     categories = {
@@ -182,11 +182,11 @@ def _read_tree(tree: dict[str, Any], weight: float) -> Split | Leaf:
         for node, first, size in zip(nodes, starts, sizes, strict=True)
     }
 
-    def node(i: int) -> Split | Leaf:
+    def node(i: int) -> Split | float:
         value, default_left = np.float32(tree["split_conditions"][i]), bool(tree["default_left"][i])
         feature, left, right = tree["split_indices"][i], tree["left_children"][i], tree["right_children"][i]
         if left < 0:
-            return Leaf(float(value) * weight)
+            return float(value) * weight
         if i in categories:  # these go right
             chosen = categories[i]
             return Split(feature, np.float32(0), chosen, not default_left, node(right), node(left))

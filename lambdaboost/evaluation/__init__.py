@@ -1,6 +1,6 @@
 """Ranking measures, significance tests between systems, and reports.
 
-Imports only `lambdaboost.datasets` and `lambdaboost.clicks`.
+Measures are functions of scores and `Queries`; engines and scikit-learn call them by `lambdaboost.scoring`.
 """
 
 if __name__ != "lambdaboost.evaluation":

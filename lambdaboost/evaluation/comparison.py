@@ -292,7 +292,8 @@ def compare_values(
     if sizes != [n]:
         over += f" of {n}"
     kind = "Weighted means" if np.ptp(w) > 0 else "Means"
-    return Comparison(frame, f"{kind} over {over} queries, times 100.")
+    noun = "query" if n == 1 else "queries"
+    return Comparison(frame, f"{kind} over {over} {noun}, times 100.")
 
 
 def measure_systems(
@@ -300,7 +301,7 @@ def measure_systems(
 ) -> dict[str, dict[Measure, NDArray[np.float64]]]:
     """The value of each query, float64 (n_queries,), by system and measure; warns where the order of rows decides."""
     if not isinstance(queries, Queries):
-        raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
+        raise TypeError(f"queries is of type {type(queries).__name__}: give Queries(relevance, sizes=…)")
     _check_systems("scores", scores)
     values = {}
     for name, given in scores.items():
@@ -315,7 +316,7 @@ def measure_systems(
 def _check_systems(what: str, systems: Any) -> None:
     if not isinstance(systems, Mapping) or not systems:
         raise TypeError(
-            f"{what} is a {type(systems).__name__}, expected a dict of at least one system by its name"
+            f"{what} is of type {type(systems).__name__}, expected a dict of at least one system by its name"
         )
     if wrong := [name for name in systems if not isinstance(name, str) or not name]:
         raise TypeError(f"{what} has the name {wrong[0]!r}: give a text, such as 'LightGBM'")

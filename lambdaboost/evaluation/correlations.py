@@ -17,14 +17,15 @@ from lambdaboost.evaluation.rankings import sort_by_score
 
 
 class KendallTau(Measure):
-    r"""Kendall's τ between the ranking and the pairwise preferences of clicks.
+    r"""Kendall's τ without ties: γ of Goodman and Kruskal (1954), of the ranking and the preferences of clicks.
 
     .. math:: \tau = \frac{P - Q}{P + Q}
 
     with P and Q the numbers of pairs of different label in the right and in the wrong order. Tied labels are in no
-    pair, as in Joachims (2002), so a ranking that contradicts no preference has 1: γ of Goodman and Kruskal (1954), and
-    Kendall's τ where no labels tie. Documents of equal score rank in input order. Svore, Volkovs and Burges
-    (2011, §4.1) prefer CNDCG to τ for its weight on the top. In [−1, 1]; `empty` where no two labels differ.
+    pair, as in Joachims (2002), so a ranking that contradicts no preference has 1. Documents of equal score rank in
+    input order, so `scipy.stats.kendalltau`, which corrects for ties, differs where labels or scores tie. Svore,
+    Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its weight on the top. In [−1, 1]; `empty` where no two labels
+    differ.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def in_lanes(q: Queries) -> Lanes:
 
 
 def pack_lanes(sizes: NDArray[np.int64], short: NDArray[np.int64]) -> Lanes:
-    """Those queries in batches by length.
+    """The queries `short` in batches by length.
 
     >>> lanes = pack_lanes(np.array([3, 70, 1, 2]), np.array([0, 2, 3]))
     >>> lanes.query[0, :4], lanes.first, lanes.documents

@@ -162,7 +162,9 @@ class Measure(Value, ABC, registered=False):
 
         """
         if not isinstance(q, Queries):
-            raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+            raise TypeError(
+                f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)"
+            )
         s = check_scores(scores, q)
         for name in self.sources:
             q.source(name, allow_negative=self.allows_negative)
@@ -224,7 +226,7 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
     """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
     if hasattr(given, "predict"):
-        raise TypeError(f"scores is a {type(given).__name__}: give what it predicts, model.predict(X)")
+        raise TypeError(f"scores is of type {type(given).__name__}: give what it predicts, model.predict(X)")
     try:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

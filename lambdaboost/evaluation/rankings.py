@@ -101,7 +101,10 @@ def longest(first, last, offsets):
 
 @kernel
 def sort_queries(first, last, offsets, skipped, scores, order):
-    """Write the documents of each query by score to `order`, without queries `skipped`; λ is sorted here too."""
+    """Write the documents of each query by score to `order`, without queries `skipped`.
+
+    Objectives call it too: whatever needs an order of documents has it from here, so it is compiled once.
+    """
     n = longest(first, last, offsets)
     scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
     for q in range(first, last):

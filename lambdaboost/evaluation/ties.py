@@ -55,7 +55,7 @@ def describe_sorted_ties(measures: Iterable[Any], scores: ArrayLike, q: Queries)
             return (
                 f"scores tie in {n:,} of {q.n_queries:,} queries, and rows stand in the order of {measure.source}: "
                 f"{measure!r} is {here:.4f}, in the reverse order {reversed_rows:.4f}; shuffle the rows of each query, "
-                "in Python by Queries.shuffled_rows, on the command line by --seed"
+                "as Queries.shuffled_rows(seed) does"
             )
     return ""
 

@@ -295,7 +295,7 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     import pandas as pd
 
     if not isinstance(q, Queries):
-        raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+        raise TypeError(f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
     if not q.query_weight.any():
         raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
     if not isinstance(measures, Iterable | Measure):

@@ -166,7 +166,9 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
     import pandas as pd
 
     if not isinstance(runs, Mapping) or not runs:
-        raise TypeError(f"runs is a {type(runs).__name__}, expected a dict of at least one run by its name")
+        raise TypeError(
+            f"runs is of type {type(runs).__name__}, expected a dict of at least one run by its name"
+        )
     judged = _check_frame("qrels", qrels, "relevance")
     scored = {name: _check_frame(f"run {quote(name)}", run, "score") for name, run in runs.items()}
     for name, run in scored.items():
@@ -213,7 +215,7 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
     import pandas as pd
 
     if not isinstance(queries, Queries):
-        raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
+        raise TypeError(f"queries is of type {type(queries).__name__}: give Queries(relevance, sizes=…)")
     n, ids = queries.n_documents, queries.ids
     if ids is None:
         ids = np.arange(1, queries.n_queries + 1)

@@ -13,7 +13,9 @@ from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
-ROUNDING = 16 * np.finfo(np.float64).eps  # of μ: a λ below it is what rounding leaves of forces that cancel
+ROUNDING = (
+    16 * np.finfo(np.float64).eps
+)  # of the largest μ: λ below it are rounding errors of forces that cancel
 
 
 class GradientStep(Objective):
@@ -72,7 +74,7 @@ class GradientStep(Objective):
             mean = np.repeat(np.add.reduceat(lam, starts) / counts, sizes)
             squares = np.where(labelled, lam - mean, 0.0) ** 2
             spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
-            # What is left where the forces of a query cancel is rounding, which must not become a full force; and
+            # Where forces cancel, only rounding errors are left, which must not be scaled up to unit variance; and
             # below float32's normal range λ lose digits.
             rounding = ROUNDING * np.maximum.reduceat(np.abs(mu), starts)
             spread[spread < np.maximum(rounding, np.finfo(np.float32).tiny)] = 1.0

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 
@@ -19,7 +19,8 @@ class ListNet(Objective):
     :math:`Y_i = e^{l_i} / \sum_j e^{l_j}` by the grades, the cost :math:`-\sum_i Y_i \log P_i` has
     :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
 
-    Documents without a grade (NaN) are left out. A list of equal grades contributes nothing.
+    Only differences of grades count, so they may be below 0. Documents without a grade (NaN) are left out. A list of
+    equal grades contributes nothing.
 
     Examples
     --------
@@ -32,11 +33,11 @@ class ListNet(Objective):
 
     @property
     def needs(self) -> Needs:
-        """Grades; ties count alike."""
-        return Needs(ties_by_row=False)
+        """Grades of any sign, of which only the differences count; ties count alike."""
+        return Needs(ties_by_row=False, allows_negative=True)
 
     def _prepare(self, q: Queries) -> Lambdas:
-        offsets, grades = q.offsets, q.relevance
+        offsets, grades = q.offsets, q.labels[RELEVANCE]
 
         def lambdas(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))
@@ -64,13 +65,13 @@ def _listnet_kernel(first, last, offsets, scores, grades_of, lam_of, mu_of):
         s, grades, lam, mu = scores[a:b], grades_of[a:b], lam_of[a:b], mu_of[a:b]
         best, top = _highest(grades, grades), _highest(s, grades)
         # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
-        below, total, others = 0, 0.0, 0.0
+        grades_differ, total, others = False, 0.0, 0.0
         for i in range(s.size):
             if grades[i] == grades[i]:
-                below += grades[i] < grades[best]
+                grades_differ = grades_differ or grades[i] < grades[best]
                 total += math.exp(np.float64(grades[i]) - np.float64(grades[best]))
                 others += math.exp(s[i] - s[top]) if i != top else 0.0
-        if below == 0:
+        if not grades_differ:
             continue
         # The share of each grade less that of its score.
         for i in range(s.size):

@@ -1,4 +1,4 @@
-"""Why an objective orders no two documents. Such a part of a combination would have no effect, without a word."""
+"""Why an objective orders no two documents. Such a part of a combination has no effect, and no engine says so."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ class Needs:
     ties_by_row: bool = True
     # μ can be negative, so that no Newton step can use it.
     sign_changes: bool = False
-    # Hessians are 1, or weights of the round, so that an engine's smallest leaf counts documents.
+    # Hessians are 1, or the schedule's weight, so that an engine's smallest hessian of a leaf counts documents.
     counts_documents: bool = False
-    # Labels may be below 0, for only their order counts.
+    # Labels may be below 0, since only their order or their differences count.
     allows_negative: bool = False
 
     @staticmethod
@@ -59,8 +59,8 @@ class Objective(Value, registered=False):
     Pass it as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
     ``xgb.train(…, obj=objective)``.
 
-    An objective of your own is a subclass that defines one of two things: a `rule` of its pairs, or `lambdas`. What it
-    needs is by default that of its rule, or what its field `metric` reads; otherwise define `needs` too.
+    An objective of your own is a subclass that defines `lambdas`, or, within the package, the `rule` of its pairs. What
+    it needs is by default what its parts need, or what its rule or its field `metric` reads; otherwise define `needs`.
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
@@ -200,8 +200,8 @@ class Objective(Value, registered=False):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source or missing positions; labels below 0, unless only their order counts; a gradient that is not
-            finite, which both engines would accept silently.
+            label source or missing positions; labels below 0, unless only their order or differences count; a gradient
+            that is not finite, which both engines would accept silently.
 
         """
         return self.on(q).gradient(scores, iteration)

@@ -49,7 +49,8 @@ def iteration_dependent(
 ) -> GradientStep:
     """The iteration-dependent objective λ^L + λ^S of the 2011 paper (eq. 12 and Table 2), with gradient steps.
 
-    ``iteration_dependent(metric=NDCG(3))`` is its λ^L + λ^{S@3}.
+    `schedule` is the weight of λ^S by round, and `metric` its measure: ``iteration_dependent(metric=NDCG(3))`` is the
+    paper's λ^L + λ^{S@3}. λ^L is that of NDCG of the whole list.
 
     >>> iteration_dependent()
     GradientStep(objective=Blend(first=LambdaRank(), second=SigmoidLocal(), weight=Linear(start=0.1, rate=0.001)))

@@ -15,7 +15,7 @@ Schedule = Callable[[int], float]  # any function of the round; those here are v
 
 
 class Constant(Value):
-    """The same weight w in [0, 1] at every round.
+    """The same weight w in [0, 1] at every round: as the number w itself, where a schedule is asked for.
 
     >>> Constant(0.1)(7)
     0.1

@@ -6,7 +6,7 @@ from lambdaboost._checks import check_number
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Objective
-from lambdaboost.objectives.swaps.registry import check_swap
+from lambdaboost.objectives.swaps import check_swap
 
 
 class SigmoidLocal(Objective):
@@ -14,15 +14,15 @@ class SigmoidLocal(Objective):
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so the force vanishes for pairs far apart in either direction. μ changes sign: on an engine use it within
-    `GradientStep`.
+    so the force vanishes for pairs far apart in either direction. μ, the slope of the force, changes sign: on an engine
+    use it within `GradientStep`.
 
     Parameters
     ----------
     metric : Measure
         The measure Z whose change by a swap weights a pair, any that `LambdaRank` takes.
     center : float
-        c, the paper's centre of the sigmoid.
+        c of the paper; the force of a pair is largest at :math:`s_i - s_j = -c`.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Objective
-from lambdaboost.objectives.swaps.registry import check_swap
+from lambdaboost.objectives.swaps import check_swap
 
 
 class YetiLoss(Objective):

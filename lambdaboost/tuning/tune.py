@@ -32,7 +32,7 @@ from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
 from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
-from lambdaboost.objectives.swaps.registry import SWAPS
+from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.tuning.cross_validate import (
     TrainedFold,
     columns_in,

@@ -21,6 +21,14 @@ With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`
 across them either way. Discounts enter as differences from the lowest of their list, where float32 holds them best, and
 a gain as the sum of two float32; sums are float32 over some hundred rows and are then carried to float64.
 
+Words of this code:
+
+    level    the documents of one label in a query, best first; its *reach* is the first level after those it pairs with
+    swap     what |ΔZ| of a measure reads of two ranks: a *discount* and, for some measures, a *second* term
+    slot     a document's place in the order of levels; a *run* is slots in a row, a *part* those above or below k
+    factor   what multiplies the weight of a pair where the document is the better one: an inverse propensity
+    wanted   the queries that this call of a kernel sums
+
 `prepared` chooses the kernel of each query before any runs:
 
     lanes       up to 40 documents: 64 queries side by side, one per vector lane

@@ -1,5 +1,7 @@
 """λ and μ over all pairs of a list in float64, one pair after the other: where tiles and lanes do not serve.
 
+Without `PairAccuracy` this is the plain double loop that all other kernels equal, up to rounding: read it first.
+
 That is where scores lie too far apart for one float32 a document, and for `PairAccuracy`, whose swaps depend on all
 documents between the two (`swaps.pair_accuracy`).
 """
@@ -28,6 +30,8 @@ def sum_in_float64(first, last, offsets, wanted, order, scores, levels, gain, fa
         a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
         n, by_rank, of_document = b - a, order[a:b], levels.of_document[a:b]
         reach, gain_of_level = levels.reach[base:end], gain[base:end]
+
+        # What pairs read of each document, by rank.
         cutoff = rank_terms(swap, a, by_rank, discount[:n], second[:n])
         for r in range(n):
             i = by_rank[r]
@@ -38,6 +42,8 @@ def sum_in_float64(first, last, offsets, wanted, order, scores, levels, gain, fa
         if counts_pairs(swap):
             _count_own(level[:n], passed[: reach.size], own)
             passed[:] = 0
+
+        # Every rank above the cutoff with every rank below it.
         for r in range(min(cutoff, n)):  # two documents past the cutoff gain nothing by a swap
             if level[r] < 0:
                 continue
@@ -60,6 +66,8 @@ def sum_in_float64(first, last, offsets, wanted, order, scores, levels, gain, fa
                 lam[worse] -= f
                 mu[better] += c
                 mu[worse] += c
+
+        # From ranks back to documents.
         for r in range(n):
             out[0, a + by_rank[r]] = lam[r]
             out[1, a + by_rank[r]] = curvature(force, mu[r])

@@ -7,10 +7,10 @@ The noise of a document is a function of six numbers:
                               from the one before
     position                  its own within the query
 
-So it is the same for any threads and blocks of queries, for any order of the queries and for any subset of them, for
-which a query's number would not do. Queries that agree in all of this have the same noise, as all have that agree in
-their levels where every score ties, before the first tree. A constant added to all scores changes nothing: gaps are
-counted in steps of 2⁻²⁰, their rounding errors are far smaller.
+The noise does not depend on threads, on the order of the queries, or on which other queries there are. Two queries with
+the same levels in the same order and the same gaps get the same noise; before the first tree, when all scores tie, that
+is every pair of queries with the same levels. A constant added to all scores changes nothing: gaps are counted in steps
+of 2⁻²⁰, and their rounding errors are far smaller.
 
 A key of 64 bits is made of all but the position; its two halves and the position are mixed to 32 bits, of which 23 make
 u, uniform on (0, 1), and G = −log(−log u) is standard Gumbel noise. The order of s + βG is a draw from the model of

@@ -14,7 +14,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
-from lambdaboost.objectives.swaps.registry import level_gains, make_swap
+from lambdaboost.objectives.swaps import make_swap
+from lambdaboost.objectives.swaps.gains import level_gains
 from lambdaboost.objectives.swaps.swap import Unit, by_gain
 
 

@@ -63,7 +63,7 @@ class PreparedPairs:
     """
 
     def __init__(self, rule: PairRule, q: Queries, swap: Any = None) -> None:
-        """Find the levels, gains and weights of the pairs; `swap` replaces that of the rule's measure."""
+        """Find the levels, gains and weights of the pairs; a `swap` replaces that of the rule's measure."""
         levels, gain, of_measure = rule.read(q)
         self.swap = of_measure if swap is None else swap
         self.force, self.offsets = rule.force, q.offsets

@@ -284,11 +284,13 @@ def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, fact
             out[1, a:b],
         )
         reach, of_factor = levels.reach[base:end], factor[a:b]
+        # Documents that pair with none have no slot.
         for i in range(b - a):
             lam[i] = mu[i] = 0
         if reach.size < 2:
             continue
 
+        # From documents to slots.
         cutoff = rank_terms(swap, a, by_rank, discount[: b - a], second[: b - a])
         _place_levels(cutoff, by_rank, level_of, levels.size[base:end], start)
         for part in range(2):
@@ -309,6 +311,8 @@ def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, fact
             document,
         )
         _fill_levels(force, of_query, gain[base:end], start, s, slots, sums)
+
+        # All pairs, and the sums back to the documents.
         _add_levels(swap, force, reach, 2 if cutoff < b - a else 1, start, slots, sums)
         for part in range(2):
             for slot in range(start[part, 0], start[part, reach.size]):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision
-from lambdaboost.objectives.swaps.registry import ranks_from_0, swap_of
+from lambdaboost.objectives.swaps.gains import ranks_from_0
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -92,13 +92,11 @@ def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
     return found
 
 
-@swap_of(NDCG, CNDCG)
 def swap_of_dcg(metric: Any, q: Queries) -> Dcg:
     """Discounts by rank and the cutoff of a measure of the DCG family, whose gains are divided by the ideal DCG."""
     return Dcg(discounts_to(metric.k, q), metric.k or q.n_documents)
 
 
-@swap_of(Precision)
 def swap_of_precision(metric: Precision, q: Queries) -> Dcg:
     """A document counts its gain in the first k ranks, and nothing below."""
     return Dcg(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)

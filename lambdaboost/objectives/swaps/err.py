@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
 # factor, which cancels. A smaller number would leave the sums of the sweep no digits.
-SURE = 0.9e-9  # below that of the highest of 30 grades
+SURE = 0.9e-9  # less than 2⁻³⁰, 1 − R of the highest of 30 grades
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
@@ -64,7 +64,6 @@ class ExpectedReciprocalRank(NamedTuple):
         w[1] = second[upper]
 
 
-@swap_of(ERR)
 def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:
     """The swap of ERR."""
     return ExpectedReciprocalRank(*gains_and_cutoff(metric, q))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
-from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -61,7 +61,6 @@ class AveragePrecision(NamedTuple):
         w[1], w[2] = 1, -1 if upper < lower else 1
 
 
-@swap_of(MAP)
 def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:
     """The swap of MAP."""
     return AveragePrecision(*gains_and_cutoff(metric, q))

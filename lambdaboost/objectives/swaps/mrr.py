@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
-from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -56,7 +56,6 @@ class ReciprocalRank(NamedTuple):
         return abs(max(i.discount, j.discount))
 
 
-@swap_of(MRR)
 def swap_of_mrr(metric: MRR, q: Queries) -> ReciprocalRank:
     """The swap of MRR."""
     return ReciprocalRank(*gains_and_cutoff(metric, q))

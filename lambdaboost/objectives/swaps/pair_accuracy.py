@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.swaps.registry import gains_and_cutoff, swap_of
+from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -42,7 +42,6 @@ class RightPairs(NamedTuple):
         return i.second
 
 
-@swap_of(PairAccuracy)
 def swap_of_pair_accuracy(metric: PairAccuracy, q: Queries) -> RightPairs:
     """The swap of PairAccuracy."""
     return RightPairs(*gains_and_cutoff(metric, q))

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
-from lambdaboost.objectives.swaps.registry import swap_of
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -60,7 +59,6 @@ def _gains(q: Queries, source: str) -> tuple[NDArray[np.float64], NDArray[np.boo
     return np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size)), labelled
 
 
-@swap_of(Spearman)
 def swap_of_spearman(metric: Spearman, q: Queries) -> LabelledRanks:
     """The swap of Spearman."""
     gains, labelled = q.memo(("gains of ranks", metric.source), lambda: _gains(q, metric.source))

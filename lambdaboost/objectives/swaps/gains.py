@@ -1,45 +1,14 @@
-"""Which swap weights the pairs of which measure: each swap file registers its own with `swap_of`."""
+"""Gains and ranks that the swaps of several measures read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import LONGEST_IN_LANES, Levels
-
-MakeSwap = Callable[[Any, Queries], Any]
-
-SWAPS: dict[type[Measure], MakeSwap] = {}
-
-
-def swap_of(*measures: type[Measure]) -> Callable[[MakeSwap], MakeSwap]:
-    """Register a function of a measure and queries that makes the swap of these measures."""
-
-    def registered(make_swap: MakeSwap) -> MakeSwap:
-        SWAPS.update(dict.fromkeys(measures, make_swap))
-        return make_swap
-
-    return registered
-
-
-def check_swap(name: str, metric: object) -> None:
-    """Raise where no swap of `metric` is known."""
-    if not isinstance(metric, tuple(SWAPS)):
-        known = ", ".join(measure.__name__ for measure in SWAPS)
-        raise TypeError(
-            f"{name} is {plain(repr(metric))}, expected a measure whose swaps weight pairs: one of {known}"
-        )
-
-
-def make_swap(metric: Any, q: Queries) -> Any:
-    """The swap of a measure in these queries: its own, or that of its nearest base class."""
-    return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)(metric, q)
 
 
 def ranks_from_0(q: Queries) -> NDArray[np.int64]:

@@ -231,9 +231,9 @@ def _train_on_worker(
 
     with stock.join_network(network) as own:
         params = {**params, **own, stock.THREADS: int(get_worker().state.nthreads)}
-        train, valid = make_dataset(engine, data, named=True), None
+        train, valid = make_dataset(engine, data), None
         if held_out:
-            valid = make_dataset(engine, Collection.concat(held_out), train, named=True)
+            valid = make_dataset(engine, Collection.concat(held_out), train)
         booster = boost(engine, gradient, params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,11 +25,16 @@ def attach_queries(data: Any, q: Queries) -> Any:
     return attach(data, position=q.positions, **sources)
 
 
-def make_dataset(engine: str, collection: Collection, reference: Any = None, named: bool = False) -> Any:
-    """The engine's data set of a collection, `named` with its names; validation data are binned as `reference`."""
-    stock, names = ENGINES[engine], None
-    if named:
-        names = collection.feature_names
+def make_dataset(engine: str, collection: Collection, reference: Any = None) -> Any:
+    """The engine's data set of a collection, with names if it takes them; validation data are binned as `reference`."""
+    stock, names = ENGINES[engine], collection.feature_names
+    # LightGBM refuses these characters and keeps an underscore for a blank, XGBoost refuses brackets and <. All or none
+    # are named, and a description (`lambdaboost.save`) has the names in any case.
+    if names and (
+        re.search(r'[\[\]{}<":,]', "".join(map(str, names)))
+        or len({re.sub(r"\s", "_", str(name)) for name in names}) < len(names)
+    ):
+        names = None
     data = stock.dataset(
         collection.table(stock.UNNAMED), collection.queries, names=names, reference=reference
     )

@@ -68,6 +68,10 @@ def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, eng
     assert "lacks the features 'f3', 'f4'" in refused(capsys, "predict", model, few)
     assert "lacks the features" in refused(capsys, "predict", model, folder / "log.txt")
     assert done(capsys, "predict", model, bare)[0] == scores.read_text()
+    # Features have their names in the model's own file too.
+    (tmp_path / "m.json").unlink()
+    table[FEATURES[::-1]].to_csv(bare, index=False)
+    assert done(capsys, "predict", model, bare)[0] == scores.read_text()
 
 
 def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, tmp_path):

@@ -85,7 +85,7 @@ lambdaboost.cli.run.run(["demo", "--queries", "12", "--rounds", "1", "--report",
 """
     command = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "page")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert f"{engine}'s default parameters" in done.stdout
+    assert f"{engine}'s default trees" in done.stdout
 
 
 def test_saved_models(engine, tmp_path):

@@ -182,4 +182,3 @@ def _checked(
 SETS: dict[str, Callable[[Path], Labelled]] = {
     read.__name__: read for read in (log, mslr, mq2008, titles, posts, talks, bookings)
 }
-NESTED = "bookings"

@@ -13,7 +13,7 @@ import typer
 from benchmarks.provenance import digest
 from benchmarks.unseen.report import SOURCES, write_report
 from benchmarks.unseen.sets import READERS
-from benchmarks.unseen.study import Outcome, Run, Study
+from benchmarks.unseen.study import Outcome, Run, outcome_of
 from experiments.common.script import note, run, whole
 
 Name = StrEnum("Name", list(READERS))  # type: ignore[misc]
@@ -34,17 +34,17 @@ def main(
     folder_of_runs = out / "runs" / digest(SOURCES)
     folder_of_runs.mkdir(parents=True, exist_ok=True)
     found: dict[Run, Outcome] = {}
-    study, end = Study(folder), time.time() + 60 * minutes
+    end = time.time() + 60 * minutes
     for one in [Run(str(name), seed) for seed in range(seeds) for name in sets or READERS]:
-        kept = folder_of_runs / f"{one.key}.npz"
+        kept = folder_of_runs / f"{one.data}-{one.seed}.npz"
         if not kept.exists() and time.time() < end:
-            np.savez_compressed(kept.with_suffix(".part.npz"), **study(one))
+            np.savez_compressed(kept.with_suffix(".part.npz"), **outcome_of(folder, one))
             kept.with_suffix(".part.npz").replace(kept)  # so that no stopped run is half there
         if kept.exists():
             found[one] = dict(np.load(kept))
-            note(f"{one.key}: done")
+            note(f"{one.data}-{one.seed}: done")
     for one, outcome in found.items():
-        if before and (earlier := before / f"{one.key}.npz").exists():
+        if before and (earlier := before / f"{one.data}-{one.seed}.npz").exists():
             values = np.load(earlier).items()
             outcome |= {f"before: {name}": of for name, of in values if "tune" in name or name == "seconds"}
     write_report(found, out)

@@ -32,11 +32,6 @@ def write_report(found: Found, out: Path) -> None:
     )
 
 
-def sets_of(found: Found) -> list[str]:
-    """The names of the sets."""
-    return list(dict.fromkeys(run.data for run in found))
-
-
 def by_query(found: Found, row: str, data: str, k: int) -> NDArray[np.float64]:
     """NDCG@k of each query of a set that is tested, the mean over the seeds that test it."""
     runs = [outcome for run, outcome in found.items() if run.data == data]
@@ -49,7 +44,7 @@ def by_query(found: Found, row: str, data: str, k: int) -> NDArray[np.float64]:
 
 def of_rows(found: Found, k: int) -> str:
     """Every row against `tune`."""
-    sets, end = sets_of(found), f" NDCG@{k}"
+    sets, end = list(dict.fromkeys(run.data for run in found)), f" NDCG@{k}"
     names = [name.removesuffix(end) for name in next(iter(found.values())) if name.endswith(end)]
     values = {row: {data: by_query(found, row, data, k) for data in sets} for row in names}
     means = {row: np.array([of.mean() for of in by_set.values()]) for row, by_set in values.items()}
@@ -74,7 +69,7 @@ def of_sets(found: Found) -> str:
     """How much was tested on each set, what `tune` chose, and its seconds, of an earlier version too if all have it."""
     cells, times = [], ["seconds", BEFORE]
     times = [name for name in times if all(name in outcome for outcome in found.values())]
-    for data in sets_of(found):
+    for data in dict.fromkeys(run.data for run in found):
         runs = {run.seed: outcome for run, outcome in found.items() if run.data == data}
         tested = np.unique(np.concatenate([outcome["queries"] for outcome in runs.values()])).size
         seconds = [f"{np.mean([outcome[name] for outcome in runs.values()]):.0f}" for name in times]

@@ -1,9 +1,8 @@
-"""`Study`: every row on a set and a seed."""
+"""Every row on a set and a seed."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,47 +34,32 @@ FIXED = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """A set and a seed."""
 
     data: str
     seed: int
 
-    @property
-    def key(self) -> str:
-        """The name of the file that keeps its outcome."""
-        return f"{self.data}-{self.seed}"
 
-
-@dataclass(frozen=True)
-class Study:
-    """Runs all rows; `folder` has the sets."""
-
-    folder: Path
-
-    def __call__(self, run: Run) -> Outcome:
-        """NDCG of every test query at each cutoff by "ROW NDCG@k"; what `tune` chose; its processor seconds."""
-        split = split_of(self.folder, run.data, run.seed)
-        # What is compiled or read from a cache is not timed.
-        tune(web_search_log(30, documents=10, seed=0), settings=1, folds=2, rounds=2, workers=1)
-        begin = time.process_time()
-        tuned = tune(split.seen, workers=1, seed=run.seed)
-        outcome = {"queries": split.queries, "seconds": np.array(time.process_time() - begin)}
-        outcome |= {"chosen": np.array(tuned.choice["candidate"]), **_tested(TUNE, tuned.model, split)}
-        for name, fixed in FIXED.items():
-            ranker, q = _ranker_of(fixed, run.seed), split.seen.queries
-            found = cross_validate(ranker, split.seen, seed=run.seed)
-            # More documents need more rounds: the folds had four of five parts.
-            ranker.set_params(n_estimators=max(1, round(found.rounds * 5 / 4)))
-            outcome |= _tested(name, ranker.fit(split.seen.features, q.relevance, group=q.sizes), split)
-        return outcome
-
-
-def _ranker_of(fixed: Fixed, seed: int) -> Any:
-    quiet = {"verbose": -1} if fixed.engine == "lightgbm" else {}
-    given = {"n_estimators": ROUNDS, "n_jobs": 1, "random_state": seed, **quiet}
-    return import_module(f"lambdaboost.{fixed.engine}").LambdaRanker(objective=fixed.objective, **given)
+def outcome_of(folder: Path, run: Run) -> Outcome:
+    """NDCG of every test query at each cutoff by "ROW NDCG@k"; what `tune` chose; its processor seconds."""
+    split = split_of(folder, run.data, run.seed)
+    # What is compiled or read from a cache is not timed.
+    tune(web_search_log(30, documents=10, seed=0), settings=1, folds=2, rounds=2, workers=1)
+    begin = time.process_time()
+    tuned = tune(split.seen, workers=1, seed=run.seed)
+    outcome = {"queries": split.queries, "seconds": np.array(time.process_time() - begin)}
+    outcome |= {"chosen": np.array(tuned.choice["candidate"]), **_tested(TUNE, tuned.model, split)}
+    for name, fixed in FIXED.items():
+        quiet = {"verbose": -1} if fixed.engine == "lightgbm" else {}
+        given = {"n_estimators": ROUNDS, "n_jobs": 1, "random_state": run.seed, **quiet}
+        engine, q = import_module(f"lambdaboost.{fixed.engine}"), split.seen.queries
+        ranker = engine.LambdaRanker(objective=fixed.objective, **given)
+        found = cross_validate(ranker, split.seen, seed=run.seed)
+        # More documents need more rounds: the folds had four of five parts.
+        ranker.set_params(n_estimators=max(1, round(found.rounds * 5 / 4)))
+        outcome |= _tested(name, ranker.fit(split.seen.features, q.relevance, group=q.sizes), split)
+    return outcome
 
 
 def _tested(row: str, model: Any, split: Split) -> Outcome:

@@ -88,7 +88,8 @@ def train_all(data: Data, epochs: int, seed: int) -> Accuracy:
     """Train every system at every rate on every fold."""
     runs = {}
     for fold in data.folds:
-        parts = prepared(data, fold)
+        scaled = standardised(data.training_valid_test(fold))  # by the training part
+        parts = [(torch.from_numpy(x.astype(np.float32)), q) for x, q in scaled]
         for system in SYSTEMS:
             note(f"{fold.name}: {system.name}")
             runs[system.name, fold.name] = tuple(
@@ -100,14 +101,7 @@ def train_all(data: Data, epochs: int, seed: int) -> Accuracy:
 Part = tuple[Any, Queries]  # features as a tensor
 
 
-def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
-    """Training, validation and test part, with features standardised by the training part."""
-    parts = standardised(data.training_valid_test(fold))
-    train, valid, test = ((torch.from_numpy(x.astype(np.float32)), q) for x, q in parts)
-    return train, valid, test
-
-
-def train(system: NetSystem, rate: float, parts: tuple[Part, Part, Part], epochs: int, seed: int) -> Run:
+def train(system: NetSystem, rate: float, parts: list[Part], epochs: int, seed: int) -> Run:
     """Gradient descent with one update per query; keeps the epoch with the best validation value."""
     (x, q), (x_valid, q_valid), (x_test, q_test) = parts
     net = torch_net(x.shape[1], HIDDEN[system.layers], seed)

@@ -37,7 +37,7 @@ def write_report(data: Data, speed: Speed | None, accuracy: Accuracy | None, out
         sections += [
             "## RankNet and LambdaRank (section 6.3, Figure 2)",
             ndcg_table(accuracy),
-            RULE.format(FAMILY),
+            RULE.format("the ten cutoffs of a pair of nets"),
         ]
         sections += ["\n".join(_findings(accuracy)), "![Figure 2](figure_2.png)", _different_nets(accuracy)]
         sections += ["## Selected runs", _selected(accuracy), "## Data", data.markdown()]
@@ -45,7 +45,6 @@ def write_report(data: Data, speed: Speed | None, accuracy: Accuracy | None, out
     report.write(out, f"The 2006 paper's experiments on {data.name}", PAPER, sections)
 
 
-FAMILY = "the ten cutoffs of a pair of nets"
 DIFFERENT_SPEED = """\
 What differs from the paper, and why:
 

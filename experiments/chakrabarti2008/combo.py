@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,6 @@ class Combo(Hinge, registered=False):
 
     hinges: tuple[Hinge, ...]
     slacks: Slacks = "separate"
-
-    def __post_init__(self) -> None:
-        if self.slacks not in get_args(Slacks):
-            raise ValueError(f"slacks is {self.slacks!r}, expected 'separate' or 'shared'")
 
     @property
     def convex(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.chakrabarti2008 import paper
 from experiments.chakrabarti2008.results import RANDOM, Results
-from experiments.chakrabarti2008.scaling import GOOD_SHARE, LISTS
+from experiments.chakrabarti2008.scaling import GOOD_SHARE, LISTS, slope_of
 from experiments.chakrabarti2008.trainers import EPSILON, HINGES, MAX_CUTS, MCRANK, MEASURES, ROUNDS, K
 from experiments.common import report
 from experiments.common.report import Draw, legend, table
@@ -151,11 +151,11 @@ def _times(results: Results) -> str:
 
 
 def _growth(results: Results) -> str:
-    sizes = sorted({n for growth in results.growth.values() for n in growth.seconds})
+    sizes = sorted({n for growth in results.growth.values() for n in growth})
     rows = []
     for name, growth in results.growth.items():
-        cells = [f"{1e3 * growth.seconds[n]:.3f}" if n in growth.seconds else "–" for n in sizes]
-        rows.append([name, *cells, f"{growth.slope:.1f}"])
+        cells = [f"{1e3 * growth[n]:.3f}" if n in growth else "–" for n in sizes]
+        rows.append([name, *cells, f"{slope_of(growth):.1f}"])
     caption = (
         f"Milliseconds of processor time a list, the best of 7 passes over {LISTS} drawn lists, "
         f"{100 * GOOD_SHARE:.0f}% of their documents good. Slope: of log time over log documents, without the shortest "
@@ -234,7 +234,7 @@ def _sweep(results: Results) -> list[Draw]:
 
 def _draw_growth(results: Results, axes: Any) -> None:
     for (name, growth), style in zip(results.growth.items(), STYLES, strict=True):
-        milliseconds = [1e3 * t for t in growth.seconds.values()]
-        axes.plot(list(growth.seconds), milliseconds, style, label=f"{name}: slope {growth.slope:.1f}", ms=4)
+        milliseconds = [1e3 * t for t in growth.values()]
+        axes.plot(list(growth), milliseconds, style, label=f"{name}: slope {slope_of(growth):.1f}", ms=4)
     axes.set(xscale="log", yscale="log", xlabel="Documents of the list", ylabel="Milliseconds of one ŷ")
     legend(axes, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from experiments.chakrabarti2008.scaling import Growth, measure_growth
+from experiments.chakrabarti2008.scaling import measure_growth
 from experiments.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES, Run, train, train_mcrank
 from experiments.common.data import Data, Fold
 from experiments.common.script import note
@@ -26,7 +26,7 @@ class Results:
     grid: tuple[float, ...]
     seed: int
     runs: dict[tuple[str, str], tuple[Run, ...]]
-    growth: dict[str, Growth]
+    growth: dict[str, dict[int, float]]
 
     @property
     def trainers(self) -> tuple[str, ...]:

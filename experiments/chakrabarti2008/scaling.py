@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
 
+from benchmarks.timing import fitted
 from experiments.chakrabarti2008.hinge import Hinge
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from experiments.chakrabarti2008.trainers import HINGES
@@ -22,26 +22,18 @@ RULES: dict[str, Hinge] = {
 }
 
 
-@dataclass(frozen=True)
-class Growth:
-    """Seconds of processor time per list, by its length; the best of several passes."""
-
-    seconds: dict[int, float]
-
-    @property
-    def slope(self) -> float:
-        """The slope of log seconds over log documents, from the second size on, where call overhead is small."""
-        n = np.array(list(self.seconds)[1:])
-        return float(np.polyfit(np.log(n), np.log([self.seconds[int(size)] for size in n]), 1)[0])
-
-
-def measure_growth(sizes: tuple[int, ...], seed: int, passes: int = 7) -> dict[str, Growth]:
-    """Time every rule on random lists."""
+def measure_growth(sizes: tuple[int, ...], seed: int, passes: int = 7) -> dict[str, dict[int, float]]:
+    """Seconds of processor time per random list by its length, of every rule; the best of several passes."""
     found = {}
     for name, hinge in RULES.items():
         longest = LONGEST.get(name, max(sizes))
-        found[name] = Growth({n: _seconds(hinge, n, seed, passes) for n in sizes if n <= longest})
+        found[name] = {n: _seconds(hinge, n, seed, passes) for n in sizes if n <= longest}
     return found
+
+
+def slope_of(seconds: dict[int, float]) -> float:
+    """The slope of log seconds over log documents, from the second size on, where call overhead is small."""
+    return fitted(dict(list(seconds.items())[1:])).slope
 
 
 def _seconds(hinge: Hinge, n: int, seed: int, passes: int) -> float:

@@ -125,7 +125,8 @@ def read_folder(
     used = sorted({name for fold in folds for name in (*fold.train, *fold.valid, *fold.test)})
     read = {name: read_letor(files[name]) for name in used}
     width = max(part.n_features for part in read.values())
-    _check_columns(folder, clicks, dropped, width)
+    if len({setting.name for setting in clicks}) < len(clicks):
+        raise ValueError(f"--clicks {', '.join(map(str, clicks))}: give each name once")
     is_dense = any(isinstance(part.features, np.ndarray) for part in read.values())
     parts = {}
     for name, part in read.items():
@@ -137,7 +138,10 @@ def read_folder(
         part = replace(part, feature_names=tuple(str(column) for column in range(1, width + 1)))
         for setting in clicks:
             part = setting.taken_from(part, str(files[name]))
-        parts[name] = part.without_features(map(str, dropped)).shuffled(seed)
+        try:
+            parts[name] = part.without_features(map(str, dropped)).shuffled(seed)
+        except ValueError as error:
+            raise ValueError(f"--drop of {files[name]}: {error}") from None
     origin = f"{len(used)} files: {', '.join(files[name].name for name in used)}"
     return Data(folder.resolve().name, parts, folds, tuple(clicks), origin)
 
@@ -171,18 +175,6 @@ def _folds(folder: Path, files: dict[str, Path]) -> tuple[Fold, ...]:
             "expected S1.txt … S5.txt, or train.txt, vali.txt and test.txt, plain or as .gz, .xz or .bz2"
         )
     return (Fold("the one fold", *roles),)
-
-
-def _check_columns(folder: Path, clicks: Sequence[Clicks], dropped: Sequence[int], width: int) -> None:
-    options = [(f"--clicks {c}", c.column or 0) for c in clicks] + [(f"--drop {d}", d) for d in dropped]
-    for option, column in options:
-        if not 1 <= column <= width:
-            raise ValueError(f"{option}: {folder} has no column {column}, only 1 to {width}")
-    names, columns = [setting.name for setting in clicks], [column for _, column in options]
-    if len(set(names)) < len(names) or len(set(columns)) < len(columns):
-        raise ValueError(f"{', '.join(text for text, _ in options)}: give each name and each column once")
-    if len(columns) >= width:
-        raise ValueError(f"--clicks and --drop leave no feature of {folder}: keep at least one")
 
 
 def nested_queries(n_queries: int, share: float, seed: int = 0) -> NDArray[np.int64]:

@@ -48,20 +48,17 @@ class Results:
         """The run of a system with the best validation value on a fold, the first among ties."""
         return best_runs(self.runs[system, fold.name], 1)[0]
 
-    def measures(self) -> list[Measure]:
-        """NDCG, and CNDCG of each click setting, at 1 to 10."""
-        sources = [clicks.name for clicks in self.data.clicks]
-        return [NDCG(k) for k in CUTOFFS] + [CNDCG(k, source=name) for name in sources for k in CUTOFFS]
-
     @cached_property
     def per_fold(self) -> dict[tuple[str, str], Figures]:
-        """Test values of each system on each fold."""
+        """Test values of each system on each fold: NDCG, and CNDCG of each click setting, at 1 to 10."""
+        by_clicks = [CNDCG(k, source=clicks.name) for clicks in self.data.clicks for k in CUTOFFS]
+        measures: list[Measure] = [*map(NDCG, CUTOFFS), *by_clicks]
         found: dict[tuple[str, str], Figures] = {}
         for fold in self.data.folds:
             q = self.data.joined(fold.test).queries
             for system in self.systems:
                 scores = self.selected(system.name, fold)[1].test_scores
-                values = {measure: measure.per_query(scores, q) for measure in self.measures()}
+                values = {measure: measure.per_query(scores, q) for measure in measures}
                 found[system.name, fold.name] = values
         return found
 

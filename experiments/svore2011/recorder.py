@@ -14,8 +14,6 @@ from experiments.svore2011.top_ranks import rank_changes, top_grades
 from lambdaboost import NDCG, LambdaRank, Queries
 from lambdaboost.objectives import Objective
 
-# The sum of trees first:last for each document.
-Predict = Callable[[int, int], NDArray[Any]]
 TOP = 3  # ranks
 
 
@@ -70,7 +68,7 @@ def agreement_column(objective: Objective) -> str:
     return f"agreement of {objective!r}"
 
 
-def rounds_of(booster: Any, X: Any) -> tuple[int, Predict]:
+def rounds_of(booster: Any, X: Any) -> tuple[int, Callable[[int, int], NDArray[Any]]]:
     """The number of rounds of a booster, and a function for the sum of trees first:last, on one thread."""
     more = {"raw_score": True, "num_threads": 1}
     return booster.current_iteration(), lambda first, last: booster.predict(

@@ -64,12 +64,16 @@ def systems(grid: Grid, clicks: Iterable[str]) -> tuple[System, ...]:
     """All systems; those that others follow come first."""
     exponential = [Exponential(w, eta) for w, eta in product(grid.starts, grid.exponential_rates)]
     linear = [Linear(w, eta) for w, eta in product(grid.starts, grid.linear_rates)]
+    weights = grid.click_weights
     return (
         System(NEWTON, True, (LambdaRank(),)),
         System(DESCENT, False, (GradientStep(LambdaRank()),)),
         System(NATIVE, False, (None,)),
         System(ENGINE_LEAVES, False, (LambdaRank(),)),
-        *(System(graded_name(name), True, _graded(grid, name), NEWTON) for name in clicks),
+        *(
+            System(graded_name(name), True, tuple(graded(w, name, zeros="missing") for w in weights), NEWTON)
+            for name in clicks
+        ),
         *(
             System(name, False, tuple(iteration_dependent(s, metric) for s in schedules), DESCENT)
             for name, schedules, metric in (
@@ -80,10 +84,6 @@ def systems(grid: Grid, clicks: Iterable[str]) -> tuple[System, ...]:
             )
         ),
     )
-
-
-def _graded(grid: Grid, clicks: str) -> tuple[Objective, ...]:
-    return tuple(graded(w, clicks, zeros="missing") for w in grid.click_weights)
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,9 @@ def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[
         started = process_time()
         booster = train(trial, setting, train_data, collection)
         n_trees, of_trees = rounds_of(booster, valid.features)
-        # There may be fewer trees than rounds, since LightGBM drops trees without a split.
-        rounds = np.unique(np.minimum(checkpoints(setting), max(1, n_trees)))
+        # Every some rounds, and the last. There may be fewer trees, since LightGBM drops trees without a split.
+        rounds = np.array([*range(setting.every, setting.rounds, setting.every), setting.rounds])
+        rounds = np.unique(np.minimum(rounds, max(1, n_trees)))
         scores, figures = np.zeros(valid.queries.n_documents), []
         for first, last in zip((0, *rounds), rounds, strict=False):  # each tree is scored once
             scores += of_trees(int(first), int(last))
@@ -83,8 +84,3 @@ def train_trials(data: Data, setting: Setting, trials: Sequence[Trial]) -> list[
         test_scores = rounds_of(booster, test.features)[1](0, int(rounds[np.argmax(figures)]))
         outcomes.append(Outcome(rounds, np.array(figures), test_scores, process_time() - started))
     return outcomes
-
-
-def checkpoints(setting: Setting) -> NDArray[np.int64]:
-    """Rounds after which a model is validated: every `setting.every` rounds, and the last."""
-    return np.unique([*range(setting.every, setting.rounds + 1, setting.every), setting.rounds])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.yue2007.linear_search import (
-    Cost,
     in_weights,
     rate_at,
     shortfall,
@@ -19,7 +19,7 @@ from experiments.yue2007.linear_search import (
 )
 from experiments.yue2007.parts import Floats, Part, Parts
 from experiments.yue2007.slopes import SPSA, FiniteDifference
-from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet
+from lambdaboost import NDCG, GradientStep, LambdaRank, RankNet
 from lambdaboost.objectives import Objective
 
 MEASURE = NDCG(k=10)
@@ -89,21 +89,24 @@ class Trained:
 
 def trained(method: Method, parts: Parts, seed: int) -> Trained:
     """Run a method over its grid and keep the checkpoint with the highest NDCG@10 on the validation part."""
+
+    def mean(part: Part, weights: Floats) -> float:
+        X, q = part
+        return float(MEASURE.per_query(X @ weights, q).mean())
+
     best: tuple[float, int, str, Floats] | None = None
-    runs = 0
-    for text, gradient in _gradients(method, parts.train, seed):
-        runs += len(method.rates)
-        for iteration, weights in _checkpoints(method, gradient, parts.n_features, seed):
+    gradients = _gradients(method, parts.train, seed)
+    for text, gradient in gradients:
+        for iteration, weights in _checkpoints(method, gradient, parts.train[0].shape[1], seed):
             for rate, w in zip(method.rates, weights.T, strict=True):
-                figure = _mean(parts.valid, w)
+                figure = mean(parts.valid, w)
                 if best is None or figure > best[0]:
                     best = figure, iteration, f"rate {rate:g}{text}", w.copy()
     assert best is not None
     valid, iteration, setting, w = best
-    X, q = parts.test
-    return Trained(
-        method, setting, iteration, runs, w, _mean(parts.train, w), valid, MEASURE.per_query(X @ w, q)
-    )
+    (X, q), runs = parts.test, len(gradients) * len(method.rates)
+    test = MEASURE.per_query(X @ w, q)
+    return Trained(method, setting, iteration, runs, w, mean(parts.train, w), valid, test)
 
 
 def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Gradient]]:
@@ -111,22 +114,16 @@ def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Gradie
     X, q = train
     if method.objectives:
         steps = [f", c {step:g}" for step in method.steps] or [""]
-        gradients = [_by_objective(objective, X, q) for objective in method.objectives]
+        gradients = [partial(weight_gradient, objective, X, q) for objective in method.objectives]
         return list(zip(steps, gradients, strict=True))
+
     cost = in_weights(shortfall(MEASURE, q), X)
-    return [
-        (f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed))
-        for step in method.steps
-    ]
 
+    def by_spsa(step: float) -> Gradient:
+        rng = np.random.default_rng((seed, 2))
+        return lambda weights, k: spsa(cost, weights, step_at(k, step), 2, rng)
 
-def _by_objective(objective: Objective, X: Floats, q: Queries) -> Gradient:
-    return lambda weights, k: weight_gradient(objective, X, q, weights, k)
-
-
-def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Gradient:
-    rng = np.random.default_rng((seed, 2))
-    return lambda weights, k: spsa(cost, weights, step_at(k, step), 2, rng)
+    return [(f", c {step:g}/√d", by_spsa(step / np.sqrt(X.shape[1]))) for step in method.steps]
 
 
 def _checkpoints(method: Method, gradient: Gradient, n_features: int, seed: int) -> list[tuple[int, Floats]]:
@@ -141,8 +138,3 @@ def _checkpoints(method: Method, gradient: Gradient, n_features: int, seed: int)
         if k + 1 in marks:
             kept.append((k + 1, w))
     return kept
-
-
-def _mean(part: Part, weights: Floats) -> float:
-    X, q = part
-    return float(MEASURE.per_query(X @ weights, q).mean())

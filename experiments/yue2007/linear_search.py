@@ -118,8 +118,11 @@ class CrossEntropy:
     """
 
     def __init__(self, q: Queries) -> None:
-        better, worse = zip(*(_pairs(q.relevance[a:b], a) for a, b in _bounds(q)), strict=True)
-        self.better, self.worse = np.concatenate(better), np.concatenate(worse)
+        pairs = []
+        for a, b in zip(q.offsets[:-1], q.offsets[1:], strict=True):
+            label = q.relevance[a:b]
+            pairs.append(a + np.array(np.nonzero(label[:, None] > label)))
+        self.better, self.worse = np.concatenate(pairs, axis=1)
         self.n_pairs = self.better.size
 
     def __call__(self, scores: Floats) -> Any:
@@ -142,12 +145,3 @@ def shortfall(metric: Measure, q: Queries) -> Cost:
         return 1.0 - (means if scores.ndim == 2 else means[0])
 
     return cost
-
-
-def _bounds(q: Queries) -> zip[tuple[int, int]]:
-    return zip(q.offsets[:-1].tolist(), q.offsets[1:].tolist(), strict=True)
-
-
-def _pairs(labels: NDArray[np.float32], first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    better, worse = np.nonzero(labels[:, None] > labels[None, :])
-    return better + first, worse + first

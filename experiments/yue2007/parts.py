@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,12 @@ Part = tuple[Floats, Queries]
 FARTHEST = 5.0  # features are clipped to this number of standard deviations
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(NamedTuple):
     """Standardised features and queries of each part, with mean and deviation of the training part."""
 
     train: Part
     valid: Part
     test: Part
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.train[0].shape[1])
 
 
 def first_fold(data: Data) -> Parts:

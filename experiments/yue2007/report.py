@@ -280,8 +280,8 @@ def _differs(made: Reproduction) -> str:
             f"standardised by the training part and cut at ±{FARTHEST:g} standard deviations.",
             f"- Figure 1 descends on {convergence.queries} queries, so that {effort.runs} runs of each method take a "
             "minute; the fewer the documents for a weight, the further the cost can fall. FDSA takes "
-            f"2 × {made.parts.n_features} evaluations an iteration and is computed, as in the paper, by the closed "
-            "form.",
+            f"2 × {made.parts.train[0].shape[1]} evaluations an iteration and is computed, as in the paper, by the "
+            "closed form.",
             f"- Learning rates fall as Spall advises, a / (A + k + 1)^0.602 with A {AFTER:.0%} of the iterations, "
             f"steps as {STEP:g} / (k + 1)^0.101, all runs from random weights that give scores of unit spread. The "
             f"paper tried a variety of rates; here {PILOTS} pilot runs of each chose, over a quarter of the "

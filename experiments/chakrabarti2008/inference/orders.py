@@ -235,8 +235,7 @@ def _by_table(s_good, s_bad, worth, value, k, rows):
 def _sums(values):
     """Sums of the first 0, 1, …, n values."""
     out = np.zeros(values.size + 1)
-    for i in range(values.size):
-        out[i + 1] = out[i] + values[i]
+    out[1:] = np.cumsum(values)
     return out
 
 

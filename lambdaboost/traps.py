@@ -178,8 +178,8 @@ def approximate_trees(case: Case) -> Iterator[str]:
     objective = state.get("objective", {}).get("name", "rank:")
     if tree_method == "approx" and not objective.startswith("rank:"):
         yield (
-            f"tree_method=approx: without an objective in params XGBoost treats this objective as {objective}, whose hessian "
-            "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
+            f"tree_method=approx: without an objective in params XGBoost treats this objective as {objective}, whose "
+            "hessian is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
+from lambdaboost._words import counted
 from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import engine_of_data
@@ -189,6 +190,8 @@ def query_folds(
             raise ValueError(engine.NO_GROUPS)
         sizes = np.diff(offsets)
     if sizes.size < n:
-        raise ValueError(f"n is {n}, but there are {sizes.size} queries: each fold needs one")
+        raise ValueError(
+            f"n is {n}, more than {counted(sizes.size, 'query', 'queries')}: each fold needs one"
+        )
     fold = np.repeat(np.random.default_rng(seed).permutation(sizes.size) % n, sizes)
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n)]

@@ -23,6 +23,8 @@ def test_unpacks_and_tells_itself():
     X, q = c
     assert X is c.features and q is c.queries
     assert repr(c) == "Collection(5 documents × 3 features in 2 queries; relevance, clicks)"
+    one = Collection(np.zeros((1, 1)), Queries([1], sizes=[1]))
+    assert repr(one) == "Collection(1 document × 1 feature in 1 query; relevance)"
     assert repr(pickle.loads(pickle.dumps(c))) == repr(c)
     with pytest.raises(AttributeError):
         c.features = X

@@ -49,7 +49,7 @@ def cubic_polynomial(
     --------
     >>> data = cubic_polynomial(queries=100)
     >>> data
-    Collection(5000 documents × 50 features in 100 queries; relevance)
+    Collection(5,000 documents × 50 features in 100 queries; relevance)
     >>> train, test = data.take(range(60)), data.take(range(60, 100))
 
     """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
+from lambdaboost._words import counted
 from lambdaboost.datasets.queries import Queries
 
 Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
@@ -106,11 +107,9 @@ class Collection:
 
     def __repr__(self) -> str:
         q = self.queries
-        queries = {1: "query"}.get(q.n_queries, "queries")
-        return (
-            f"Collection({q.n_documents} documents × {self.n_features} features in {q.n_queries} {queries}; "
-            f"{', '.join(q.columns)})"
-        )
+        documents, features = counted(q.n_documents, "document"), counted(self.n_features, "feature")
+        queries = counted(q.n_queries, "query", "queries")
+        return f"Collection({documents} × {features} in {queries}; {', '.join(q.columns)})"
 
     @property
     def n_features(self) -> int:

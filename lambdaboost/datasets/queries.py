@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import RowError, check_new_source
-from lambdaboost._words import quote
+from lambdaboost._words import counted, quote
 from lambdaboost.datasets.arrays import (
     Positions,
     first_rows,
@@ -193,10 +193,11 @@ class Queries:
         return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
 
     def __repr__(self) -> str:
-        queries = {1: "query"}.get(self.n_queries, "queries")
-        return (
-            f"Queries({self.n_documents} documents in {self.n_queries} {queries}; {', '.join(self.columns)})"
+        documents, queries = (
+            counted(self.n_documents, "document"),
+            counted(self.n_queries, "query", "queries"),
         )
+        return f"Queries({documents} in {queries}; {', '.join(self.columns)})"
 
     @property
     def columns(self) -> tuple[str, ...]:

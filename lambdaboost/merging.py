@@ -48,7 +48,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     Booster or LambdaRanker
         The merged booster. Its `predict` is the raw score, without a transformation. It has no best round;
         ``num_iteration=`` and ``iteration_range=`` count the rounds of the first model, then those of the second, and
-        so on. Importances by gain add up gains as each model had them. Of rankers: a copy of the first one with the
+        so on. Gain importance is the unweighted sum over the members. Of rankers: a copy of the first one with the
         merged booster, whose `fit` trains anew with the parameters of the first. `objective_` says what was merged,
         and `save` writes it into the description.
 
@@ -70,8 +70,8 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
 
     The sum is exact to rounding, relative to the range of the scores: to 1e-12 with LightGBM, whose leaves are float64.
     XGBoost's leaves are float32, so that the merged ones are exact to 1e-8, and it adds them up in float32, tree after
-    tree: its own predictions are off by about 1e-6 with 1,000 trees, and so are those of a merged model, in another
-    direction.
+    tree: with 1,000 trees its predictions are off by about 1e-6, and rounding differs between the merged model and the
+    sum of its members.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Merged:
-    """What a merged model was made of, in place of the objective that a training has.
+    """The members of a merged model and their weights, in place of the objective that a training has.
 
     Attributes
     ----------

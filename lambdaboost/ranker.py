@@ -1,4 +1,4 @@
-"""What the `LambdaRanker`s of both engines share: columns by name, categories, parameters of objectives, scores."""
+"""The base of both `LambdaRanker`s: columns by name, categories, parameters of objectives, scores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Documents(NamedTuple):
 
 
 class Ranker:
-    """What both rankers share; comes before the engine's ranker among the bases."""
+    """The base class of both rankers; it comes before the engine's ranker among the bases."""
 
     _engine: Engine
     objective: Any

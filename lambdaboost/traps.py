@@ -33,7 +33,7 @@ MEANT = {"max_position": "lambdarank_truncation_level", "ndcg_exp_gain": "label_
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a row may look at: the first gradient of an objective in a booster."""
+    """The first gradient of an objective in a booster: all that a trap may look at."""
 
     booster: Any
     engine: Engine
@@ -118,7 +118,7 @@ def bagging_by_query(case: Case) -> Iterator[str]:
     if is_on and lightgbm.is_true(case.params.get("bagging_by_query")):
         yield (
             "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging "
-            "fractions leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged"
+            "fractions leave trees of two or three leaves; remove bagging_by_query: rows are then sampled"
         )
 
 
@@ -178,8 +178,8 @@ def approximate_trees(case: Case) -> Iterator[str]:
     objective = state.get("objective", {}).get("name", "rank:")
     if tree_method == "approx" and not objective.startswith("rank:"):
         yield (
-            f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian "
-            "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
+            f"tree_method=approx: without an objective in params XGBoost treats this objective as {objective}, whose "
+            "hessian is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
         )
 
 

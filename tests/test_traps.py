@@ -90,7 +90,7 @@ def test_bagging_by_query():
     assert quality(ruined) < 0.5 < 0.8 < quality(native)
     for train in (lambda: trained(NATIVE), lambda: ranked(**bagged)):
         with pytest.raises(
-            ValueError, match=r"bagging_by_query: .*never draws the bags.*leave bagging_by_query out"
+            ValueError, match=r"bagging_by_query: .*never draws the bags.*remove bagging_by_query"
         ):
             train()
     assert warnings_of(lambda: trained(NATIVE, bagging_freq=0)) == []

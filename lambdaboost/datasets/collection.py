@@ -117,8 +117,8 @@ class Collection:
         """Number of columns."""
         return int(self.features.shape[1])
 
-    def table(self, names: str) -> Any:
-        """The features as the engines take them: a pandas frame if there are categories, whose columns `names` gives.
+    def table(self, name_format: str) -> Any:
+        """The features as the engines take them: a pandas frame with names such as "f{}" if there are categories.
 
         >>> one = Collection(np.array([[0.0], [1]]), Queries([1, 0], [2]), None, ["c"], {"c": ("de", "us")})
         >>> one.table("f{}").f0.tolist()
@@ -126,7 +126,9 @@ class Collection:
         """
         if not self.categories:
             return self.features
-        columns = dict(zip(self.feature_names or (), map(names.format, range(self.n_features)), strict=True))
+        columns = dict(
+            zip(self.feature_names or (), map(name_format.format, range(self.n_features)), strict=True)
+        )
         categories = {columns[name]: values for name, values in self.categories.items()}
         return categorical_frame(self.features, list(columns.values()), categories)
 

@@ -67,7 +67,7 @@ REMEDIES = {
 
 
 class Labelled(NamedTuple):
-    """What a table holds beside its features: queries with their labels, and names of documents.
+    """The queries of a table with their labels, and the names of its documents: all but the features.
 
     `rows` is the row of the table that each document was, as in `Collection`.
     """

@@ -22,7 +22,7 @@ OnRound = Callable[[float | None], bool | None]
 
 
 class Fields(NamedTuple):
-    """What an engine's data set says of its rows; None where it was not given."""
+    """The fields of an engine's data set, by row or query; None where one was not given."""
 
     offsets: NDArray[Any] | None  # where each query begins, and the end
     labels: NDArray[Any] | None
@@ -46,7 +46,7 @@ class Split(NamedTuple):
 
 
 class Training(Protocol):
-    """What a training asks of its engine: of its parameters, of a data set, and of the booster that calls."""
+    """The questions of a training to its engine: on parameters, on a data set, and on the booster that calls."""
 
     NAME: str  # "lightgbm": of the module, of the engine's package, and in saved models
     TITLE: str  # "LightGBM"

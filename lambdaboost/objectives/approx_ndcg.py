@@ -23,7 +23,7 @@ class ApproxNDCG(Objective):
 
     :math:`\hat\pi_i = 1 + \sum_{j \ne i} \rho_{ij}`, with :math:`\rho_{ij} = 1/(1 + e^{\alpha(s_i - s_j)})`,
     approximates the rank of document i. With G the gain over the ideal DCG and
-    :math:`c_i = G_i \ln 2 / ((1 + \hat\pi_i) \ln^2(1 + \hat\pi_i))`, what a rank costs at :math:`\hat\pi_i`, the cost
+    :math:`c_i = G_i \ln 2 / ((1 + \hat\pi_i) \ln^2(1 + \hat\pi_i))`, the slope of the cost in the rank, the cost
     :math:`1 - \sum_i G_i / \log_2(1 + \hat\pi_i)` has the gradient of
 
     .. math:: \lambda_i = \alpha \sum_{j \ne i} (c_i - c_j)\,\rho_{ij}(1 - \rho_{ij}).
@@ -93,7 +93,7 @@ def _approx_ndcg_kernel(first, last, offsets, alpha, scores, gains, labelled, la
             rank = 1.0
             for j in range(n):
                 rank += rho[j]
-            # What a rank costs there. Its force acts between document i and every other one with a label.
+            # c_i, the slope of the cost in the rank; its force is between document i and every other one with a label.
             log = math.log(1 + rank)
             c = gains[a + i] * math.log(2.0) / ((1 + rank) * log * log)
             total = 0.0

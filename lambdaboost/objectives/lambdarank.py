@@ -23,17 +23,25 @@ class LambdaRank(Objective):
     NDCG@k, CNDCG@k     :math:`|(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k
     Precision@k         :math:`1/k` where :math:`p \le k < r`; Precision@1 is winner takes all
     MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
-    MRR@k               :math:`|\max(v(r_j), x_i) - Z|`, x_i what the other relevant documents give
+    MRR@k               :math:`|\max(v(r_j), x_i) - Z|`
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
     PairAccuracy        :math:`(1 + \sum_{p < t < r} \mathrm{sgn}(l_i - l_t) - \mathrm{sgn}(l_j - l_t)) / N`
     Spearman            :math:`|r_i - r_j|\,|b_i - b_j| / (AB)`, r the ranks of documents with a label
     =================== =======================================================================================
 
-    R and N are the relevant documents and the pairs of the query, M = min(R, k), and v(r) = 1/r, 0 past k; C(r) counts
-    the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the probability that i satisfies, P(r)
-    the product of 1 − R above rank r, and :math:`V(r) = \sum_{t<r} R(t) P(t)/t + P(r)/r`, terms past k zero; b are the
-    ranks of the labels less their mean, ties averaged, :math:`B^2 = \sum b^2`, and :math:`A^2 = n(n^2-1)/12`. A pair on
-    the same side of a binary measure's threshold has weight 0.
+    The letters of each row; the modules of `lambdaboost.objectives.swaps` derive them:
+
+    - NDCG: D is the discount, Z* the DCG of the best order.
+    - MAP: v(r) = 1/r, 0 past k; C(r) counts the relevant documents up to rank r, and S(r) sums v over their ranks; M is
+      the number of relevant documents, or k if that is less.
+    - MRR: v as for MAP; :math:`x_i` is the reciprocal rank of the first of the other relevant documents.
+    - ERR: :math:`R_i` is the probability that i satisfies, Q(r) the product of 1 − R above rank r, and
+      :math:`V(r) = \sum_{t<r} R(t) Q(t)/t + Q(r)/r`, terms past k zero.
+    - PairAccuracy: N is the number of pairs of different labels.
+    - Spearman: b are the ranks of the labels less their mean, ties averaged; :math:`B^2 = \sum b^2` and, for n
+      documents, :math:`A^2 = n(n^2-1)/12`.
+
+    A pair on the same side of a binary measure's threshold has weight 0.
 
     Parameters
     ----------

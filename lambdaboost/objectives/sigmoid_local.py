@@ -14,8 +14,8 @@ class SigmoidLocal(Objective):
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so the force vanishes for pairs far apart in either direction. μ, the slope of the force, changes sign: on an engine
-    use it within `GradientStep`.
+    so the force vanishes for pairs far apart in either direction. The paper has no μ: this is the slope of the force,
+    which changes sign. On an engine use it within `GradientStep`.
 
     Parameters
     ----------

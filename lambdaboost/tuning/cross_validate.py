@@ -1,10 +1,10 @@
 """`cross_validate`: a ranker measured on queries that it was not trained on, with one number of rounds for all folds.
 
 Folds are of whole queries, and queries whose documents are equal are in one fold. All folds get the same number of
-rounds, the one with the highest mean of the first measure: the best number of each fold by itself would be chosen by
-the queries that it is measured on, and cannot be trained again on all of them. The common number is chosen by all
-queries together, one number by hundreds of them; where even that is too much, as in the proof of `trade_off`, there are
-the scores at the number that the other folds chose.
+rounds, the one with the highest mean of the first measure. Choosing the rounds of each fold on its own held-out queries
+would bias the result, and would give no single number for the final model. Even the common number is chosen on the
+queries that are measured; `nested_scores`, at the number that the other folds chose, avoid that bias, as the proof of
+`trade_off` needs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DUPLICATES = 0.05  # the share of queries that may equal queries of another part
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
-    """What `cross_validate` found.
+    """The result of `cross_validate`: held-out scores, measures by query, and the number of rounds.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class CrossValidated:
         The score of each document by the model that was not trained on its query, in the order of `queries`.
     nested_scores : float64 array of shape (n_documents,)
         The same, with the number of rounds of each fold chosen by the other folds alone, so that no query stopped the
-        model that scores it: what `trade_off` takes for a proof. Equal to `scores` without early stopping.
+        model that scores it: `trade_off` takes these for a proof. Equal to `scores` without early stopping.
     values : dict of Measure to float64 array
         Each measure of each query, a figure for every query of `queries`; NaN where it is undefined.
     rounds, limit : int

@@ -275,7 +275,7 @@ def tune(
 
 
 class Search(NamedTuple):
-    """What all trainings of a search share."""
+    """The data and settings that all trainings of a search share."""
 
     data: Collection  # the documents of each query in random order
     fold: NDArray[np.int64]  # of each query; negative where it is never held out
@@ -475,7 +475,7 @@ def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tup
 def notes_on(
     results: Sequence[Result], failed: Mapping[Setting, str], planned: Sequence[Setting]
 ) -> list[str]:
-    """What the table does not show: rounds at the limit, settings that were not reached."""
+    """Notes on what the table does not show: rounds at the limit, settings that were not reached."""
     notes = []
     if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
         notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")

@@ -54,7 +54,7 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in the table."""
+        """Its name in the table."""
         objective = self.objective if isinstance(self.objective, str) else repr(self.objective)
         labels = f" of {RELEVANCE} + {self.added}" if self.added else ""
         trees = f"trees {self.trees}" if self.trees else "default parameters"
@@ -62,7 +62,7 @@ class Setting(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What the cross-validation of a setting found."""
+    """A setting with the result of its cross-validation."""
 
     setting: Setting
     found: CrossValidated
@@ -80,7 +80,8 @@ class Tuned:
         with its interval from ``low`` to ``high``, ``p`` of the paired t-test, ``p after Holm``, which is corrected for
         all rows, and the ``mark`` of significance; ``rounds``, ``seconds`` and the ``error`` of a setting that failed.
     choice : pandas.Series
-        The row of the chosen setting on the first measure.
+        The row of the chosen setting on the first measure. The choice is the setting with the highest mean, which need
+        not be significantly better than the default: see the row's ``p after Holm``.
     model : ranker
         The chosen setting as a fitted LambdaRanker, trained on all queries of `X`.
     objective, params, rounds : objective or str, dict, int

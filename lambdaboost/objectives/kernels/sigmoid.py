@@ -110,7 +110,7 @@ class Logistic(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15); or their mean with those of `Logistic`."""
+    """Force ρ(1 − ρ) (2011, eqs. 14-15), its slope ρ(1 − ρ)(1 − 2ρ); or their mean with those of `Logistic`."""
 
     sigma: float
     center: float

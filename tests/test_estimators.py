@@ -322,7 +322,7 @@ WRONG = {
     "a class of a metric": ({}, VALID | {"metric": NDCG}, TypeError, "^eval_metric has <class '.{,50}NDCG'>, expected"),
     "short grades": ({}, {"y": Q.relevance[1:]}, ValueError, f"^y has {len(X) - 1} rows, X has {len(X)}"),
     "grades of rows in another order": (
-        {}, {"X": FRAME, "y": pd.Series(Q.relevance)[::-1], "qid": None}, ValueError,
+        {}, {"X": FRAME[::-1], "y": pd.Series(Q.relevance), "qid": None}, ValueError,
         r"^y has the rows of X in another order, by their index: give y\.loc\[X\.index\], or y\.to_numpy",
     ),
     "no queries of a set": (

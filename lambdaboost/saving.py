@@ -26,7 +26,7 @@ from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import ENGINES, engine_of, refusal
 from lambdaboost.engines.base import Engine
-from lambdaboost.evaluation.naming import LONGEST
+from lambdaboost.evaluation.naming import LONGEST as MOST_READABLE  # characters that `parse` reads
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
 
@@ -204,9 +204,9 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if len(text) > LONGEST:
+    if len(text) > MOST_READABLE:
         raise ValueError(
-            f"objective is {quote(text)}: at most {LONGEST:,} can be read back; give shorter propensities"
+            f"objective is {quote(text)}: at most {MOST_READABLE:,} characters can be read back; give shorter propensities"
         )
     if own := [name for name in NEEDED if name in (about or ())]:
         raise ValueError(f"about has {own[0]}, which save writes itself: give it another name")

@@ -206,7 +206,8 @@ def save(
     text = text_of(read_objective(objective))
     if len(text) > MOST_READABLE:
         raise ValueError(
-            f"objective is {quote(text)}: at most {MOST_READABLE:,} characters can be read back; give shorter propensities"
+            f"objective is {quote(text)}: at most {MOST_READABLE:,} characters can be read back; give shorter "
+            "propensities"
         )
     if own := [name for name in NEEDED if name in (about or ())]:
         raise ValueError(f"about has {own[0]}, which save writes itself: give it another name")

@@ -110,7 +110,7 @@ def test_what_is_wrong_is_said():
     with pytest.raises(TypeError, match="model is of type list, expected a fitted LambdaRanker"):
         explain([], X, above=0, below=1)
     for rows, kind in ((X.tolist(), "list"), (X[0], "ndarray"), (xgb.DMatrix(X), "DMatrix")):
-        with pytest.raises(TypeError, match=f"rows is a {kind}: give a DataFrame or an array of shape"):
+        with pytest.raises(TypeError, match=f"rows is of type {kind}: give a DataFrame or an array of shape"):
             explain(booster, rows, above=0, below=1)
     with pytest.raises(ValueError, match="above is 60, but rows has 60 rows"):
         explain(booster, X, above=60, below=1)

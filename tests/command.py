@@ -1,6 +1,21 @@
-"""The command line, called in this process."""
+"""The command line, called in this process, and a folder of LETOR text for it."""
+
+import numpy as np
 
 from lambdaboost.cli.run import run
+from lambdaboost.datasets import Collection, write_letor
+
+SMALL = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
+
+
+def write_parts(folder, log, **parts):
+    """Queries of a search log of 16 features as files train.txt, … of LETOR text; column 17 holds clicks."""
+    for name, queries in parts.items():
+        part = log.take(list(queries))
+        clicks = np.round(part.queries.labels["clicks"] * 200)
+        features = np.column_stack([part.features, clicks]).astype(np.float32)
+        write_letor(folder / f"{name}.txt", Collection(features, part.queries))
+    return folder
 
 
 def call(capsys, *args):

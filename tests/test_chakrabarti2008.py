@@ -1,4 +1,4 @@
-"""The structured hinges against enumeration of all orders, on engines and in linear rankers; the 2008 report."""
+"""The structured hinges against enumeration of all orders, on engines and in linear rankers."""
 
 from functools import cache
 from itertools import permutations
@@ -11,14 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from experiments.chakrabarti2008 import trainers
 from experiments.chakrabarti2008.combo import Combo
 from experiments.chakrabarti2008.cutting_plane import linear_ranker
 from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.preparation import prepared
-from experiments.chakrabarti2008.results import RANDOM
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
-from experiments.chakrabarti2008.trainers import MCRANK
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import ENGINES
@@ -250,21 +247,6 @@ def test_gap_closes(hinge, C):
 
 def test_too_few_cuts_are_told():
     assert not linear_ranker(StructuredHinge(MAP()), *random_rows(), 100.0, max_iter=3).converged
-
-
-# The report.
-
-
-def test_everything_is_written(tmp_path):
-    pytest.importorskip("matplotlib")
-    import experiments.chakrabarti2008.__main__ as command
-
-    out = tmp_path / "out"
-    command.main(out=out, quick=True, queries=24)
-    assert {path.name for path in out.iterdir()} == {"report.md", "figures_4_to_6.png", "figure_8.png"}
-    report = (out / "report.md").read_text(encoding="utf-8")
-    for said in ("## Figure 9", "## What holds here", *trainers.HINGES, MCRANK, RANDOM):
-        assert said in report
 
 
 def test_preparation():

@@ -10,7 +10,7 @@ from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
-from command import call, done, refused
+from command import SMALL, call, done, refused, write_parts
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
 from lambdaboost.cli.app import app
@@ -21,20 +21,13 @@ from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
 ENGINES = ("lightgbm", "xgboost")
-SMALL = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """train, valid and test of LETOR text; column 17 holds clicks."""
-    folder = tmp_path_factory.mktemp("letor")
     log = web_search_log(queries=36, documents=20, features=16, seed=0)
-    for name, queries in (("train", range(20)), ("valid", range(20, 28)), ("test", range(28, 36))):
-        part = log.take(list(queries))
-        clicks = np.round(part.queries.labels["clicks"] * 200)
-        features = np.column_stack([part.features, clicks]).astype(np.float32)
-        write_letor(folder / f"{name}.txt", type(part)(features, part.queries))
-    return folder
+    parts = {"train": range(20), "valid": range(20, 28), "test": range(28, 36)}
+    return write_parts(tmp_path_factory.mktemp("letor"), log, **parts)
 
 
 def trained(capsys, folder, out, engine, *more):

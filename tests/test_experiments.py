@@ -1,7 +1,9 @@
-"""What the experiments share: layouts of data, click columns, wrong input, verdicts on claims; and costs of λ rules."""
+"""What the experiments share: layouts of data, clicks, wrong input, verdicts, reports; and costs of λ rules."""
 
 import subprocess
 import sys
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import naive
@@ -11,6 +13,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from experiments.burges2006.cost import jacobian, loop_work
+from experiments.chakrabarti2008.results import RANDOM
+from experiments.chakrabarti2008.trainers import HINGES, MCRANK
 from experiments.common.clicks import Clicks
 from experiments.common.data import read_folder
 from experiments.common.verdicts import compared, unchanged, verdict
@@ -145,6 +149,42 @@ def test_ten_cutoffs_are_corrected_for_their_number():
     found = changed(*[0.165] * 10)
     assert all(0.005 < d.p < 0.05 for d in found)
     assert verdict(found) == "no significant difference, higher at 10 of 10"
+
+
+# Reports
+
+# What a quick run is made smaller by, arguments of the command, and words of the report.
+REPORTS = {
+    "burges2006": (
+        {"shapes": ((2, 6), (1, 12)), "features": 5, "pair_lists": (10, 20), "factored_lists": (20, 40)},
+        {},
+        ("5.1×", "8.0×", "RankNet, one layer", "LambdaRank, two layers", "## Selected runs", "torch"),
+    ),
+    "chakrabarti2008": ({}, {"queries": 24}, ("## Figure 9", "## What holds here", *HINGES, MCRANK, RANDOM)),
+    "yue2007": (
+        {"queries": 5, "iterations": 2, "runs": 3, "share": 0.03, "swept": 20},
+        {"queries": 20, "documents": 8},
+        ("| FDSA |", "| LambdaRank | 0.", "virtually identical to the closed form: **yes**"),
+    ),
+}
+FIGURES = {"burges2006": ["_1", "_2"], "chakrabarti2008": ["_8", "s_4_to_6"], "yue2007": ["_1", "_2", "_3"]}
+
+
+@pytest.mark.parametrize("paper", REPORTS)
+def test_everything_is_written(tmp_path, monkeypatch, paper):
+    smaller, arguments, words = REPORTS[paper]
+    if paper == "burges2006":
+        monkeypatch.setattr(pytest.importorskip("torch"), "set_num_threads", lambda threads: None)
+    command = import_module(f"experiments.{paper}.__main__")
+    if smaller:
+        monkeypatch.setattr(command, "QUICK", replace(command.QUICK, **smaller))
+    if paper == "yue2007":
+        monkeypatch.setattr(command, "FEATURES", 16)
+    command.main(out=tmp_path, quick=True, **arguments)
+    figures = [f"figure{figure}.png" for figure in FIGURES[paper]]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*figures, "report.md"]
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert [said for said in words if said not in report] == []
 
 
 # What cost a λ rule has (2006, section 4)

@@ -12,12 +12,12 @@ import file_size
 import numpy as np
 import pandas as pd
 import pytest
-from command import call
+from command import SMALL, done, refused, write_parts
 
 from lambdaboost import CNDCG, MAP, NDCG, Queries, Spearman, graded
 from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost.datasets import read_letor, web_search_log
 from lambdaboost.evaluation import ClickDCG, charts, compare, report
 from lambdaboost.explanation import Explanation
 
@@ -294,16 +294,10 @@ def test_hostile_text_in_every_field(tmp_path, kind):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """test.txt, whose column 17 holds clicks, models of both engines, and scores."""
-    folder = tmp_path_factory.mktemp("report")
-    for name, queries in (("train", range(15)), ("test", range(15, 30))):
-        part = LOG.take(list(queries))
-        clicks = np.round(part.queries.labels["clicks"] * 200)
-        features = np.column_stack([part.features, clicks]).astype(np.float32)
-        write_letor(folder / f"{name}.txt", type(part)(features, part.queries))
-    small = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
+    """test.txt, models of both engines, and scores."""
+    folder = write_parts(tmp_path_factory.mktemp("report"), LOG, train=range(15), test=range(15, 30))
     for engine, objective in (("lightgbm", "LambdaRank()"), ("xgboost", "graded")):
-        options = ("--objective", objective, "--source", "clicks=17:rate", "--rounds", "5", *small[engine])
+        options = ("--objective", objective, "--source", "clicks=17:rate", "--rounds", "5", *SMALL[engine])
         files = (folder / "train.txt", "--valid", folder / "test.txt", "--out", folder / f"{engine}.model")
         assert run([str(a) for a in ("train", *files, "--engine", engine, *options)]) == 0
     np.savetxt(folder / "own.txt", read_letor(folder / "test.txt").features[:, 0])
@@ -313,10 +307,8 @@ def folder(tmp_path_factory):
 def test_report_command(capsys, folder, tmp_path):
     out = tmp_path / "page.html"
     models = ("--model", f"plain={folder / 'lightgbm.model'}", "--model", folder / "xgboost.model")
-    code, told, err = call(
-        capsys, "report", folder / "test.txt", *models, "--scores", folder / "own.txt", "--out", out
-    )
-    assert (code, told, err) == (0, f"{out}\n", "")
+    given = ("report", folder / "test.txt", *models, "--scores", folder / "own.txt", "--out", out)
+    assert done(capsys, *given) == (f"{out}\n", "")
     text, page = checked(out)
     assert headings(text) == [
         *("Measures", "Trade-off", "Learning curves", "Gains and losses by query"),
@@ -332,43 +324,35 @@ def test_report_command(capsys, folder, tmp_path):
         "CNDCG(k=10)",
     ):
         assert expected in shown, expected
-    evaluated = call(capsys, "evaluate", folder / "test.txt", "--model", folder / "lightgbm.model", "--json")
-    assert f"<td>{100 * json.loads(evaluated[1])['measures']['NDCG(k=10)']:.2f}</td>" in text
+    evaluated, _ = done(
+        capsys, "evaluate", folder / "test.txt", "--model", folder / "lightgbm.model", "--json"
+    )
+    assert f"<td>{100 * json.loads(evaluated)['measures']['NDCG(k=10)']:.2f}</td>" in text
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 def test_a_file_whose_name_is_no_utf8(capsys, folder, tmp_path):
     path = tmp_path / os.fsdecode(b"test\xff.txt")
     path.write_bytes((folder / "test.txt").read_bytes())
-    code, _, err = call(
-        capsys,
-        "report",
-        path,
-        "--scores",
-        folder / "own.txt",
-        "--source",
-        "clicks=17:rate",
-        "--out",
-        tmp_path / "r",
-    )
-    assert code == 0, err
+    given = ("--scores", folder / "own.txt", "--source", "clicks=17:rate", "--out", tmp_path / "r")
+    done(capsys, "report", path, *given)
 
 
-def test_mistakes_of_the_command(capsys, folder, tmp_path):
-    test, model, out = folder / "test.txt", folder / "lightgbm.model", tmp_path / "page"
+MISTAKES = {
+    "no systems: give --model MODEL": "",
+    "two systems are called 'lightgbm'": "--model MODEL --model MODEL",
+    "expected PATH or NAME=PATH": "--model name=",
+    "no/page: folder ": "--model MODEL --out HERE/no/page",
+    "'fresh'": "--model MODEL --measure CNDCG(source='fresh')",
+    "has 1 scores": "--scores HERE/short",
+    "does not exist": "--model HERE/none",
+}
 
-    def refused(*args):
-        code, told, err = call(capsys, "report", test, *args)
-        assert (code, told) == (2 if "See lambdaboost" in err else 1, "") and err.count("\n") == 1
-        assert not out.exists()
-        return err
 
-    end = ("--out", out)
-    assert "no systems: give --model MODEL" in refused(*end)
-    assert "two systems are called 'lightgbm'" in refused("--model", model, "--model", model, *end)
-    assert "expected PATH or NAME=PATH" in refused("--model", "name=", *end)
-    assert "out " in refused("--model", model, "--out", tmp_path / "no" / "page")
-    assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)
+@pytest.mark.parametrize("said", MISTAKES)
+def test_mistakes_of_the_command(capsys, folder, tmp_path, said):
     (tmp_path / "short").write_text("1\n")
-    assert "has 1 scores" in refused("--scores", tmp_path / "short", *end)
-    assert "does not exist" in refused("--model", tmp_path / "none", *end)
+    words = MISTAKES[said].replace("MODEL", str(folder / "lightgbm.model")).replace("HERE", str(tmp_path))
+    given = ("report", folder / "test.txt", "--out", tmp_path / "page", *words.split())
+    assert said in refused(capsys, *given)
+    assert os.listdir(tmp_path) == ["short"]

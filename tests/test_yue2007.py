@@ -1,4 +1,4 @@
-"""Measured slopes and linear search (2007), local optima on hills known by formula, and the report."""
+"""Measured slopes and linear search (2007), and local optima on hills known by formula."""
 
 import re
 
@@ -18,7 +18,6 @@ from experiments.yue2007.linear_search import (
 )
 from experiments.yue2007.local_optimum import local_optimum_test
 from experiments.yue2007.optimum import linear, trees
-from experiments.yue2007.report import Effort
 from experiments.yue2007.slopes import SPSA, FiniteDifference
 from experiments.yue2007.sweep import weight_sweep
 from experiments.yue2007.weights import leaf_weights, linear_weights
@@ -191,25 +190,3 @@ def test_a_known_hill():
     assert 0.2 < beside.rises / 459 < 0.4 and not beside.is_local_optimum
     level = local_optimum_test(linear_weights(np.ones(16), X), Q, NDCG(3), step=1e-12)
     assert level.trials == 0 and level.p_value == 1 and not level.is_local_optimum
-
-
-# The report
-
-
-def test_everything_is_written(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    import experiments.yue2007.__main__ as command
-
-    out = tmp_path / "out"
-    monkeypatch.setattr(command, "FEATURES", 16)
-    monkeypatch.setattr(command, "QUICK", Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
-    command.main(out=out, quick=True, queries=20, documents=8)
-    assert sorted(path.name for path in out.iterdir()) == [
-        "figure_1.png",
-        "figure_2.png",
-        "figure_3.png",
-        "report.md",
-    ]
-    text = (out / "report.md").read_text(encoding="utf-8")
-    for said in ("| FDSA |", "| LambdaRank | 0.", "virtually identical to the closed form: **yes**"):
-        assert said in text

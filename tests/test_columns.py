@@ -26,6 +26,7 @@ FRAME = pd.DataFrame(LOG.features[:, :5].astype(np.float64), columns=[f"x{i}" fo
     ctr=Q.labels["clicks"].astype(np.float64),
     rank=pd.array(np.where(RNG.random(N) < 0.2, None, RNG.integers(1, 9, N)), dtype="Int64"),
     weight=np.repeat(RNG.integers(1, 4, Q.n_queries), Q.sizes),
+    home=np.arange(N) % 3 == 0,
     market=pd.Categorical(MARKET, categories=["de", "fr", "us"]),
 )
 FRAME.loc[3, "x1"] = np.nan
@@ -80,6 +81,7 @@ def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
     """Rows in order or apart, on either engine, and the saved model of one kind predicts for every other."""
     expected = COLUMNS.read(FRAME)
     assert expected.queries.n_queries == 20 and expected.rows is None
+    np.testing.assert_array_equal(expected.features[:, expected.feature_names.index("home")], FRAME.home)
     assert expected.categories == {"market": ("de", "fr", "us")}
     given = KINDS[kind](FRAME, tmp_path)
     equal(COLUMNS.read(given), expected)
@@ -110,7 +112,7 @@ def test_every_kind_gives_equal_queries_and_models(kind, made, tmp_path):
 
 
 def test_letor_text_gives_equal_queries_and_features(tmp_path):
-    plain = FRAME.fillna({"x1": 0.5}).drop(columns=["market", "weight"])
+    plain = FRAME.fillna({"x1": 0.5}).drop(columns=["home", "market", "weight"])
     names = [f"x{i}" for i in range(5)]
     features = np.column_stack([plain[names], plain.ctr, plain["rank"].fillna(0)]).astype(np.float64)
     write_letor(tmp_path / "log.txt", Collection(features, Queries(plain.grade, ids=Q.query_of_row)))

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from one_machine import OBJECTIVE, PARAMS, booster_of
-from one_machine import scores as scores_of
+from one_machine import OBJECTIVE, PARAMS, booster_of, scores
 
 from lambdaboost import NDCG, Blend, GradientStep, InversePropensity, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Propensities
@@ -82,12 +81,8 @@ def on_one_machine(engine, rounds=12, objective=OBJECTIVE, params=None, position
     return booster_of(engine, params, Collection(X, q), rounds, objective, **more)
 
 
-def scores(engine, booster, X=X):
-    return scores_of(engine, booster, X)
-
-
 def same(engine, booster, expected, atol=1e-6):
-    one, other = scores(engine, booster), scores(engine, expected)
+    one, other = (scores(engine, of, X) for of in (booster, expected))
     assert np.ptp(other) > 0.1
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=atol)
 
@@ -120,6 +115,10 @@ def test_the_model_of_one_machine(client, engine, setting):
     booster = on_cluster(client, engine, **on_workers, **shared)
     same(engine, booster, on_one_machine(engine, **here, **shared))
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == NAMES
+    if engine == "lightgbm":  # nothing of the cluster is left
+        text = booster.model_to_string()
+        assert "[machines: ]" in text and "[num_machines: 1]" in text and "[tree_learner: serial]" in text
+        assert "127.0.0.1" not in text
 
 
 @ENGINE
@@ -136,12 +135,6 @@ def test_early_stopping_is_that_of_one_machine_by_columns_of_the_same_names(clie
         same(engine, booster, expected, atol=1e-4)
     with pytest.raises(ValueError, match="lacks the features 'x3'"):
         on_cluster(client, engine, valid=valid_parts(VALID_FRAME.drop(columns="x3")), **stop)
-
-
-def test_nothing_of_the_cluster_is_left_in_the_model(client):
-    text = on_cluster(client, "lightgbm", rounds=2).model_to_string()
-    assert "[machines: ]" in text and "[num_machines: 1]" in text and "[tree_learner: serial]" in text
-    assert "127.0.0.1" not in text
 
 
 def test_objectives_in_the_engines_own_dask(client):

@@ -16,42 +16,26 @@ xgb = pytest.importorskip("xgboost")
 N_QUERIES, SIZE = 40, 10
 
 
-def features(seed=0):
-    """Features of which the first tells the grade, and the grades."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N_QUERIES * SIZE, 4))
-    grades = np.clip(np.round(X[:, 0] + rng.normal(size=len(X))), 0, 4)
-    return X, grades
-
-
 SIZES = np.full(N_QUERIES, SIZE)
 WEIGHT = np.linspace(1.0, 2.0, N_QUERIES)
 
 
-def lgb_data(**more):
-    X, y = features()
-    return lgb.Dataset(X, y, group=SIZES, params={"verbose": -1}, **more)
-
-
-def xgb_data(**more):
-    X, y = features()
-    return xgb.DMatrix(X, y, qid=np.repeat(np.arange(N_QUERIES), SIZES), **more)
-
-
 SCORES = np.random.default_rng(3).normal(size=N_QUERIES * SIZE)
+X = np.random.default_rng(0).normal(size=(N_QUERIES * SIZE, 4))
+GRADES = np.clip(np.round(X[:, 0] + np.random.default_rng(1).normal(size=len(X))), 0, 4)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("measure", [NDCG(3, empty=1.0), MAP(threshold=2), PairAccuracy()], ids=repr)
 def test_every_form_gives_the_same_figure(measure, weighted):
-    _, y = features()
     rows = np.repeat(WEIGHT, SIZES) if weighted else None
-    figure = measure(SCORES, Queries(y, SIZES, weight=rows))
+    figure = measure(SCORES, Queries(GRADES, SIZES, weight=rows))
     name = measure.name
-    data = lgb_data(weight=rows).construct()
+    data = lgb.Dataset(X, GRADES, group=SIZES, weight=rows, params={"verbose": -1}).construct()
     assert measure(SCORES, data) == (name, pytest.approx(figure, abs=1e-12), True)
-    assert measure(y, SCORES, rows, SIZES) == (name, pytest.approx(figure, abs=1e-12), True)
-    shown, value = measure(SCORES, xgb_data(weight=WEIGHT if weighted else None))
+    assert measure(GRADES, SCORES, rows, SIZES) == (name, pytest.approx(figure, abs=1e-12), True)
+    data = xgb.DMatrix(X, GRADES, group=SIZES, weight=WEIGHT if weighted else None)
+    shown, value = measure(SCORES, data)
     assert shown.endswith(name) and value == pytest.approx(figure, abs=1e-6)
 
 

@@ -29,7 +29,6 @@ FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5]
 COLUMNS = Columns("q", "y")
 LOG = web_search_log(queries=60, documents=20, features=16, seed=1)
 TRAIN, TEST = LOG.take(range(40)), LOG.take(range(40, 60))
-KINDS = {"pandas": pd.DataFrame, "polars": lambda c: pl.DataFrame(c, strict=False), "pyarrow": pa.table}
 
 
 def written(path, text):
@@ -56,22 +55,6 @@ def test_the_ending_says_how_a_table_is_read(tmp_path, name):
     assert found.queries.ids.tolist() == wanted.queries.ids.tolist()
     assert found.queries.relevance.tolist() == wanted.queries.relevance.tolist()
     assert found.feature_names == wanted.feature_names
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_collection_is_the_same_from_every_table(kind):
-    frame = {"q": ["b", "b", "a", "a"], "grade": [1, None, 0, 2], "x": [0.5, 1.5, None, 2.5]}
-    frame |= {
-        "home": [True, False, True, True],
-        "clicks": [3, 1, 0, 0],
-        "place": ["top", None, "side", "top"],
-    }
-    given = {"query": "q", "label": "grade", "sources": ["clicks"], "position": "place"}
-    X, q = Columns(**given).read(KINDS[kind](frame))
-    np.testing.assert_array_equal(X, [[0.5, 1], [1.5, 0], [np.nan, 1], [2.5, 1]])
-    np.testing.assert_array_equal(q.relevance, np.float32([1, np.nan, 0, 2]))
-    assert q.ids.tolist() == ["b", "a"] and q.labels["clicks"].tolist() == [3, 1, 0, 0]
-    assert q.position.tolist() == [2, 0, 1, 2] and q.position_names == ("side", "top")
 
 
 def test_ids_are_keys():

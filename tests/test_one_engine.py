@@ -32,7 +32,6 @@ PARAMS = {
 }
 LOG = web_search_log(queries=30, documents=15, seed=5)
 X, Q = LOG.features, LOG.queries
-Y, QID, SOURCES = Q.relevance, Q.query_of_row, {"clicks": Q.labels["clicks"]}
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 
 

@@ -17,7 +17,7 @@ from lambdaboost.xgboost import LambdaRanker
 
 LOG = web_search_log(queries=40, documents=15, seed=1)
 X, Q = LOG.features, LOG.queries
-QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
+QID = Q.query_of_row
 X_VALID, Q_VALID = web_search_log(queries=30, documents=15, seed=2)
 SMALL = {"n_estimators": 4, "max_depth": 3, "learning_rate": 0.3, "n_jobs": 1}
 LONG = SMALL | {"n_estimators": 80, "learning_rate": 1.0, "early_stopping_rounds": 4}

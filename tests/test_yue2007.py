@@ -63,19 +63,6 @@ def test_finite_difference_equals_one_document_after_the_other(metric, case):
         assert (hess == 1).all()
 
 
-class Smooth(Measure, registered=False):
-    """−Σ (s − y)³ of each query, whose slope is −3(s − y)²."""
-
-    empty: float = 0.0
-
-    @property
-    def source(self):
-        return "relevance"
-
-    def values(self, scores, q):
-        return np.add.reduceat(-((scores - q.relevance) ** 3), q.offsets[:-1])
-
-
 @pytest.mark.parametrize("metric", [NDCG(k=3), MAP(), ERR(max_grade=4)], ids=repr)
 @pytest.mark.parametrize("draws", [1, 3])
 def test_spsa_equals_the_same_draws_by_hand(metric, draws):

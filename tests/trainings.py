@@ -26,19 +26,6 @@ Y = np.clip(np.round(X[:, 0] + _RNG.normal(size=6000)), 0, 4)
 GROUP = np.full(60, 100)
 
 
-class Calls:
-    """A function in place of an objective, called as the engine calls one."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __call__(self, scores, data):
-        return self.function(scores, data)
-
-
 def train(engine, objective=DEFAULT, rounds=5, *, measure=None, threads=2):
     """The trees of a stock training, as text."""
     if engine == "lightgbm":

@@ -21,7 +21,7 @@ ODD = {
 
 
 @st.composite
-def query_sets(draw, max_queries=4, max_size=40, missing=True):
+def query_sets(draw, max_queries=4, max_size=40):
     """(scores, Queries) with relevance, clicks and fresh labels."""
     seed = draw(st.integers(0, 2**32 - 1))
     sizes = draw(st.lists(st.integers(1, max_size), min_size=1, max_size=max_queries))
@@ -29,7 +29,7 @@ def query_sets(draw, max_queries=4, max_size=40, missing=True):
     decimals = draw(st.sampled_from([None, 1, 0]))
     real_grades = draw(st.booleans())
     odd = draw(st.sampled_from(list(ODD)))
-    return make(seed, sizes, spread, decimals, real_grades, missing and draw(st.booleans()), odd)
+    return make(seed, sizes, spread, decimals, real_grades, draw(st.booleans()), odd)
 
 
 def make(seed, sizes, spread=1.0, decimals=None, real_grades=False, missing=False, odd="as drawn"):

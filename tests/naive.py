@@ -127,8 +127,8 @@ def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential, up=None):
     )
 
 
-def sigmoid_local(scores, relevance, k=None, center=0.0, gain=exponential):
-    r, gains = ranks(scores), [gain(l) for l in relevance]
+def sigmoid_local(scores, relevance, k=None, center=0.0):
+    r, gains = ranks(scores), [exponential(l) for l in relevance]
     return pair_rule(
         scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: local(o, center)
     )

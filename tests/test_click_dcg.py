@@ -77,13 +77,13 @@ def test_a_query_of_which_nothing_was_shown_and_named_positions():
 ETA, SESSIONS, K = 1.0, 40, 8
 
 
-def simulated(seed, users=0):
+def simulated(seed):
     """Sessions of 50 queries on the lists of a weak ranker; scores of another; and what its DCG is in truth."""
     rng = np.random.default_rng(seed)
     grades = rng.integers(0, 5, 50 * K)
     docs = Queries(grades, [K] * 50)
     weak = grades + rng.normal(0, 4, grades.size)
-    users = np.random.default_rng((seed, users))
+    users = np.random.default_rng((seed, 0))
     log = simulate(weak, docs, PositionBased(eta=ETA), SESSIONS, users, k=K)
     rows = np.asarray(log.document)
     truth = 0.1 + 0.9 * (2.0**grades - 1) / 15

@@ -286,16 +286,16 @@ def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tm
     assert on_cluster(client, engine, rounds=1) is not None
 
 
-def restart(client, workers=2):
+def restart(client):
     """Wait for all workers; on a busy machine Dask may give up a killed one, so another is asked for."""
     deadline = time.monotonic() + 600
     while True:
         try:
-            return client.wait_for_workers(workers, timeout=20)
+            return client.wait_for_workers(2, timeout=20)
         except TimeoutError:
             if time.monotonic() > deadline:
                 raise
-            client.cluster.scale(workers)
+            client.cluster.scale(2)
 
 
 def test_a_worker_that_died_before_the_call(client):

@@ -94,15 +94,15 @@ def test_passes_each_check_that_its_parent_passes(engine, queries, least):
 # The same model as a stock training.
 
 
-def stock_training(engine, objective, params, clicks=CLICKS, weight=None, position=None):
+def stock_training(engine, objective, params, weight=None, position=None):
     """Scores of X by the engine's own `train`."""
     if engine == "lightgbm":
         data = lightgbm.Dataset(X, Q.relevance, group=Q.sizes, weight=weight)
         params = {"objective": objective, "verbose": -1, "num_threads": 1, "seed": 0, **params}
-        return lightgbm.train(params, attach(data, clicks=clicks, position=position), 3).predict(X)
+        return lightgbm.train(params, attach(data, clicks=CLICKS, position=position), 3).predict(X)
     data = xgboost.DMatrix(X, Q.relevance, group=Q.sizes, weight=weight)
     params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1, "seed": 0, **params}
-    data = attach(data, clicks=clicks, position=position)
+    data = attach(data, clicks=CLICKS, position=position)
     return xgboost.train(params, data, 3, obj=objective).predict(data, output_margin=True)
 
 

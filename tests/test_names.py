@@ -13,7 +13,6 @@ from lambdaboost.evaluation import parse
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
 CLICKS = Q.labels["clicks"]
-OTHER = web_search_log(queries=30, documents=15, features=16, seed=6)
 NATIVE = [
     ("lightgbm", "lambdarank"),
     ("lightgbm", "rank_xendcg"),
@@ -25,8 +24,8 @@ native = pytest.mark.parametrize(("engine", "name"), NATIVE)
 engines = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
-def grades(name, q=Q):
-    return (q.relevance >= 2).astype(float) if name == "rank:map" else q.relevance
+def grades(name):
+    return (Q.relevance >= 2).astype(float) if name == "rank:map" else Q.relevance
 
 
 def front(engine):

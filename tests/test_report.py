@@ -29,9 +29,8 @@ WHY = ["feature", "above", "below", "contribution"]
 VOID = {"meta", "link", "br", "img"}
 
 
-def drawn(noise=1.0, q=Q, seed=0):
-    rng = np.random.default_rng(seed)
-    return q.relevance + rng.normal(size=q.n_documents) * noise
+def drawn(noise, seed=0):
+    return Q.relevance + np.random.default_rng(seed).normal(size=Q.n_documents) * noise
 
 
 BEFORE, AFTER = drawn(2.0), drawn(1.0, seed=1)

@@ -49,20 +49,20 @@ def matrix():
     return xgb.DMatrix(X, Q.relevance, group=Q.sizes)
 
 
-def updates(engine, params=None):
+def updates(engine):
     """A booster of a loop of updates, and what updates it by an objective."""
     if engine == "lightgbm":
-        booster = lgb.Booster({**PARAMS, **(params or {}), "objective": "none"}, dataset())
+        booster = lgb.Booster({**PARAMS, "objective": "none"}, dataset())
         return booster, lambda objective: booster.update(fobj=objective)
     data = matrix()
-    booster = xgb.Booster({**XGB, **(params or {})}, [data])
+    booster = xgb.Booster(XGB, [data])
     return booster, lambda objective: booster.update(data, 0, fobj=objective)
 
 
-def stock_train(engine, objective, rounds, params=None, model=None, callbacks=None):
+def stock_train(engine, objective, rounds, params=None, model=None):
     if engine == "lightgbm":
         made = {**PARAMS, **(params or {}), "objective": objective}
-        return lgb.train(made, dataset(), rounds, init_model=model, callbacks=callbacks)
+        return lgb.train(made, dataset(), rounds, init_model=model)
     return xgb.train({**XGB, **(params or {})}, matrix(), rounds, obj=objective, xgb_model=model)
 
 

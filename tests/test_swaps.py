@@ -29,13 +29,13 @@ EACH = [instance(cls) for cls in SWAPS]
 CUT = [MAP(k=12), MAP(k=70, threshold=2), MRR(k=40, threshold=4), ERR(k=10), Precision(k=50), NDCG(k=9)]
 
 
-def check(objective, scores, relevance, rows=3):
+def check(objective, scores, relevance):
     """Some documents, the most forced among them."""
     labels = dict.fromkeys(("relevance", "clicks"), relevance)
     q = Queries(relevance, sizes=[scores.size], clicks=np.clip(relevance, 0, 1))
     labels["clicks"] = q.labels["clicks"].astype(float)
     grad, hess = objective.gradient(scores, q)
-    watched = np.append(np.random.default_rng(1).integers(0, scores.size, rows), np.abs(grad).argmax())
+    watched = np.append(np.random.default_rng(1).integers(0, scores.size, 3), np.abs(grad).argmax())
     lam, mu = naive.of_documents(objective, scores, labels, watched)
     largest = np.abs(grad).max()
     np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=1e-5 * largest)

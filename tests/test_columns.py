@@ -177,10 +177,13 @@ def test_the_value_is_recorded_and_read_back():
     assert eval(repr(fitted)) == fitted
 
 
-def test_grades_are_taken_in_the_order_of_a_table_that_is_only_numbered():
-    """As of a scikit-learn transformer, which loses the index of a sorted table; see `test_estimators` for others."""
+def test_grades_of_a_table_that_is_only_numbered_are_taken_as_they_come():
+    """As of a scikit-learn transformer, which loses the index of a sorted table; it is said."""
     frame = pd.DataFrame({"q": [1, 1, 2, 2], "x": [1.0, 2, 3, 4]})
     y = pd.Series([0, 1, 2, 3], index=[2, 3, 0, 1])
-    assert Columns(query="q").read(frame, y).queries.relevance.tolist() == [0, 1, 2, 3]
+    with pytest.warns(
+        UserWarning, match="y has the row numbers of df in another order, and is taken in its own"
+    ):
+        assert Columns(query="q").read(frame, y).queries.relevance.tolist() == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="y has the rows of df in another order"):
         Columns(query="q").read(frame.set_axis([3, 2, 1, 0]), y)

@@ -185,3 +185,22 @@ def test_wrong_choices():
         ValueError, match=r"no label source 'clicks' here, only relevance: .* by attach\(data, clicks=…\)$"
     ):
         q.source("clicks")
+
+
+def test_columns_of_pandas_are_of_the_same_rows_in_the_same_order():
+    """Rows are taken as they come; a column of the table before it was sorted would be of other rows."""
+    y = pd.Series([0, 1, 2, 3], index=[3, 2, 1, 0])
+    for name in ("ids", "clicks", "weight"):
+        given = {"ids": [1, 1, 2, 2], name: pd.Series([1, 1, 1, 1])}
+        with pytest.raises(
+            ValueError, match=rf"^{name} has the rows of relevance in another order, by their index"
+        ):
+            Queries(y, **given)
+    with pytest.warns(UserWarning, match="clicks has the row numbers of relevance in another order"):
+        Queries(pd.Series([0, 1, 2, 3]), sizes=[4], clicks=y)
+    assert Queries(y.to_numpy(), sizes=[4], clicks=pd.Series([1, 0, 0, 0])).labels["clicks"].tolist() == [
+        1,
+        0,
+        0,
+        0,
+    ]

@@ -31,7 +31,7 @@ from lambdaboost import (
     load,
     save,
 )
-from lambdaboost.datasets import Columns
+from lambdaboost.datasets import Collection, Columns, write_letor
 from lambdaboost.saving import load_plain
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
@@ -362,3 +362,21 @@ def test_a_description_in_another_order_is_refused(tmp_path, engine, entry, valu
     sidecar.write_text(json.dumps(about))
     with pytest.raises(ValueError, match=says):
         load(path)
+
+
+def test_letor_text_and_a_model_with_names_but_no_description(tmp_path):
+    """Features are found by their numbers, if these are the names; by place they would be others."""
+    text, path, places = tmp_path / "t.txt", tmp_path / "m.txt", [1, 0, 2]
+    write_letor(text, Collection(X[:, :3], Q))
+    for names in (["2", "1", "3"], ["price", "match", "size"]):
+        data = lgb.Dataset(X[:, places], Q.relevance, group=Q.sizes, feature_name=names)
+        booster = lgb.train(PARAMS | {"objective": "lambdarank"}, data, 3)
+        booster.save_model(path)
+        model = load_plain(path, Columns())
+        if names[0] == "2":
+            np.testing.assert_allclose(model.predict(text), booster.predict(X[:, places]))
+        else:
+            with pytest.raises(
+                ValueError, match=r"knows its features by name, such as 'price', and .*t\.txt is LETOR"
+            ):
+                model.predict(text)

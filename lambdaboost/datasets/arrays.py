@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels, row_of
+from lambdaboost._warn import warn
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -62,6 +63,28 @@ def only_column(values: Any) -> NDArray[Any]:
     if given.ndim == 2 and given.shape[1] == 1:
         return given[:, 0]
     return given
+
+
+def check_order(name: str, values: Any, of: str, index: Any) -> None:
+    """Raise where a pandas column has the rows of `of`, whose `index` is given, in another order, by their index.
+
+    As a column has that was taken before its table was sorted. Engines and scikit-learn take rows as they come,
+    whatever their index says. Where `of` is merely numbered, as what a scikit-learn transformer makes of a sorted
+    table, this is a warning.
+    """
+    if index is None or not hasattr(values, "iloc") or index.equals(values.index):
+        return
+    import pandas as pd
+
+    other = values.index
+    same = len(other) == len(index) and index.is_unique and other.is_unique and other.isin(index).all()
+    if not same:
+        return
+    remedy = f"give {name}.loc[{of}.index], or {name}.to_numpy() if the rows are in order as they are"
+    if index.equals(pd.RangeIndex(len(index))):
+        warn(f"{name} has the row numbers of {of} in another order, and is taken in its own: {remedy}")
+    else:
+        raise ValueError(f"{name} has the rows of {of} in another order, by their index: {remedy}")
 
 
 def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:

@@ -35,6 +35,7 @@ from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import (
+    check_order,
     factorize_in_order,
     labels_of,
     only_column,
@@ -343,7 +344,7 @@ class Columns:
             if role == "sources":
                 check_new_source(key)
             called = {"label": "y"}.get(role, key)
-            check_order(called, values, table, index)
+            check_order(called, values, table.name, index)
             is_column = column is not None and column in table.names
             if is_column and values is not None:
                 what = {"query": "group or qid", "label": "y"}.get(role, role)
@@ -399,26 +400,6 @@ class Columns:
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
         return Labelled(q, documents, rows)
-
-
-def check_order(name: str, values: Any, table: Table, index: Any) -> None:
-    """Raise where a pandas column has the rows of a table in another order, as one of a table before it was sorted.
-
-    Engines and scikit-learn take rows as they come, whatever their index says. A table that is merely numbered, as what
-    a scikit-learn transformer returns, says nothing of the order.
-    """
-    if index is None or not hasattr(values, "iloc") or index.equals(values.index):
-        return
-    import pandas as pd
-
-    other = values.index
-    if index.equals(pd.RangeIndex(len(index))) or len(other) != len(index):
-        return
-    if index.is_unique and other.is_unique and other.isin(index).all():
-        raise ValueError(
-            f"{name} has the rows of {table.name} in another order, by their index: give "
-            f"{name}.loc[{table.name}.index], or {name}.to_numpy() if the rows are in order as they are"
-        )
 
 
 def collect(features: Any, labelled: Labelled, names: Sequence[Any], categories: Categories) -> Collection:

@@ -97,6 +97,8 @@ def read_letor(
                     if number == 1:
                         line = line.removeprefix(BOM_UTF8)
                     body, _, comment = line.partition(b"#")
+                    if b"\0" in line:
+                        raise ValueError("there are bytes of 0: save the text as UTF-8")
                     if b"\r" in line.rstrip(b"\r\n"):
                         raise ValueError("a carriage return stands alone: end lines with a line feed")
                     if not (found := LINE.fullmatch(body)):
@@ -105,7 +107,9 @@ def read_letor(
                     if b"_" in body:  # Python reads 1_0 as 10
                         raise ValueError("numbers have no underscores")
                     if values.startswith(b"qid") or not LOWEST_ID <= int(query or 0) <= HIGHEST_ID:
-                        raise ValueError("the qid is no whole number of 64 bits: number the queries")
+                        raise ValueError(
+                            "a line has one qid, behind the grade, a whole number of 64 bits: number the queries"
+                        )
                     numbers.append(number)
                     if query is not None:
                         queries.append(int(query))
@@ -121,11 +125,9 @@ def read_letor(
                     row, what = _find_fault(rows)
                     number = numbers[row - len(rows)]
                     raise ValueError(what) from None
-                if (wrong := ~((grades_of_part >= 0) & (grades_of_part < np.inf))).any():
+                if (wrong := ~((grades_of_part >= 0) & (grades_of_part <= FLOAT32_MAX))).any():
                     number = numbers[int(wrong.argmax()) - len(rows)]
-                    raise ValueError(
-                        "grades are finite and not below 0: leave out lines that were not judged"
-                    )
+                    raise ValueError("grades are float32, not below 0: leave out lines that were not judged")
             except ValueError as error:
                 body = dict(part)[number].partition(b"#")[0]
                 text = quote(body.strip().decode(errors="replace"))
@@ -212,7 +214,7 @@ def _parse(rows: list[bytes]) -> tuple[Any, NDArray[np.float64]]:
 
 
 def _find_fault(rows: list[bytes]) -> tuple[int, str]:
-    """The first row that scikit-learn refuses, and what it says of it or of a word of it."""
+    """The first row that scikit-learn refuses, and what is wrong with it."""
 
     def fault(text: bytes) -> str:
         try:
@@ -222,9 +224,24 @@ def _find_fault(rows: list[bytes]) -> tuple[int, str]:
         return ""
 
     row = next(row for row, text in enumerate(rows) if fault(text))
-    for word in rows[row].split()[1:]:
-        if what := fault(b"0 qid:0 " + word):
+    grade, *words = rows[row].split()
+    if fault(grade):
+        return row, f"the grade {quote(grade.decode(errors='replace'))} is no number"
+    before = 0
+    for word in words:
+        index, colon, value = word.partition(b":")
+        what = ""
+        if not colon:
+            what = "no colon between a feature and its value"
+        elif not index.isdigit() or not 0 < int(index) < 1 << 31:
+            what = f"a feature is a whole number from 1 to {(1 << 31) - 1:,}"
+        elif int(index) <= before:
+            what = "features ascend, and each stands once"
+        elif fault(b"0 1:" + value):
+            what = "the value is no number"
+        if what:
             return row, f"{quote(word.decode(errors='replace'))}: {what}"
+        before = int(index)
     return row, fault(rows[row])
 
 

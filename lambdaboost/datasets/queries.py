@@ -14,6 +14,7 @@ from lambdaboost._checks import RowError, check_new_source
 from lambdaboost._words import counted, quote
 from lambdaboost.datasets.arrays import (
     Positions,
+    check_order,
     first_rows,
     labels_of,
     positions_of,
@@ -105,6 +106,9 @@ class Queries:
         position: ArrayLike | Positions | None = None,
         **sources: ArrayLike,
     ) -> None:
+        rows = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
+        for name, of_rows in {"ids": ids, "weight": weight, "position": position, **sources}.items():
+            check_order(name, of_rows, RELEVANCE, rows)
         labels = {RELEVANCE: labels_of(RELEVANCE, relevance)}
         n = labels[RELEVANCE].size
         if (sizes is None) == (ids is None):

@@ -188,9 +188,8 @@ def _write_onnx(model: Any) -> bytes:
     roots = []
     for tree in trees:
         root = tree
-        if not isinstance(
-            tree, Split
-        ):  # a tree begins with a split; of a single leaf both sides are that leaf
+        # A tree begins with a split; of a single leaf both sides are that leaf.
+        if not isinstance(tree, Split):
             root = Split(0, np.float32(0), (), False, tree, tree)
         roots.append(place(root)[0])
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)

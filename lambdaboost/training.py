@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from lambdaboost.attaching import attach
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
-from lambdaboost.engines.base import OnRound
+from lambdaboost.engines.base import OnRound, usable_names
 from lambdaboost.evaluation import Measure
 from lambdaboost.traps import with_min_leaf_size
 
@@ -27,18 +26,9 @@ def attach_queries(data: Any, q: Queries) -> Any:
 
 def make_dataset(engine: str, collection: Collection, reference: Any = None) -> Any:
     """The engine's data set of a collection, with names if it takes them; validation data are binned as `reference`."""
-    stock, names = ENGINES[engine], collection.feature_names
-    # LightGBM refuses these characters and keeps an underscore for a blank, XGBoost refuses brackets and <. All or none
-    # are named, and a description (`lambdaboost.save`) has the names in any case.
-    if names and (
-        re.search(r'[\[\]{}<":,]', "".join(map(str, names)))
-        or len({re.sub(r"\s", "_", str(name)) for name in names}) < len(names)
-    ):
-        names = None
-    data = stock.dataset(
-        collection.table(stock.UNNAMED), collection.queries, names=names, reference=reference
-    )
-    return attach_queries(data, collection.queries)
+    stock, q, names = ENGINES[engine], collection.queries, usable_names(collection.feature_names)
+    data = stock.dataset(collection.table(stock.UNNAMED), q, names=names, reference=reference)
+    return attach_queries(data, q)
 
 
 def boost(

@@ -65,18 +65,18 @@ def only_column(values: Any) -> NDArray[Any]:
     return given
 
 
-def check_order(name: str, values: Any, of: str, index: Any) -> None:
-    """Raise where a pandas column has the rows of `of`, whose `index` is given, in another order, by their index.
+def check_order(name: str, values: Any, of: str, rows: Any) -> None:
+    """Raise where a pandas column has the rows of another one, or of a table, in another order, by their index.
 
     As a column has that was taken before its table was sorted. Engines and scikit-learn take rows as they come,
-    whatever their index says. Where `of` is merely numbered, as what a scikit-learn transformer makes of a sorted
-    table, this is a warning.
+    whatever their index says. Where `rows`, which messages call `of`, are merely numbered, as what a scikit-learn
+    transformer makes of a sorted table, this is a warning.
     """
-    if index is None or not hasattr(values, "iloc") or index.equals(values.index):
+    if not hasattr(rows, "iloc") or not hasattr(values, "iloc") or rows.index.equals(values.index):
         return
     import pandas as pd
 
-    other = values.index
+    index, other = rows.index, values.index
     same = len(other) == len(index) and index.is_unique and other.is_unique and other.isin(index).all()
     if not same:
         return

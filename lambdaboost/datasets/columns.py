@@ -339,12 +339,11 @@ class Columns:
             ("document", "document", document, None),
         ]
         found: dict[str, Any] = {}
-        index = None if table.frame is None else nw.maybe_get_index(table.frame)
+        rows_of_table = None if table.frame is None else table.frame.to_native()
         for role, key, column, values in wanted:
             if role == "sources":
                 check_new_source(key)
-            called = {"label": "y"}.get(role, key)
-            check_order(called, values, table.name, index)
+            check_order("y" if role == "label" else key, values, table.name, rows_of_table)
             is_column = column is not None and column in table.names
             if is_column and values is not None:
                 what = {"query": "group or qid", "label": "y"}.get(role, role)

@@ -106,9 +106,8 @@ class Queries:
         position: ArrayLike | Positions | None = None,
         **sources: ArrayLike,
     ) -> None:
-        rows = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
         for name, of_rows in {"ids": ids, "weight": weight, "position": position, **sources}.items():
-            check_order(name, of_rows, RELEVANCE, rows)
+            check_order(name, of_rows, RELEVANCE, relevance)
         labels = {RELEVANCE: labels_of(RELEVANCE, relevance)}
         n = labels[RELEVANCE].size
         if (sizes is None) == (ids is None):

@@ -7,6 +7,7 @@ modules import their engine inside functions, so that either may be missing.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
@@ -211,6 +212,19 @@ class Model(Protocol):
 
 class Engine(Training, Model, Protocol):
     """What both protocols ask."""
+
+
+def usable_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
+    """The names of features, or None where an engine would refuse one of them or make two of them one.
+
+    LightGBM refuses these characters and keeps an underscore for a blank, XGBoost refuses brackets and <. All or none
+    are named; a description (`lambdaboost.save`) has the names in any case.
+    """
+    if names is None:
+        return None
+    refused = re.search(r'[\[\]{}<":,]', "".join(map(str, names)))
+    kept = {re.sub(r"\s", "_", str(name)) for name in names}
+    return None if refused or len(kept) < len(names) else names
 
 
 def cannot_export(what: str, remedy: str) -> ValueError:

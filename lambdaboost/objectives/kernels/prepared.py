@@ -136,8 +136,8 @@ def choose_kernels(q: Queries, levels: Levels, swap: Any) -> Kernels:
 def narrow_gaps(first, last, offsets, sigma, center, by_score, scores, kernels):
     """Narrow the gaps between the scores of lists of too wide a range to what leaves all pairs across them as they are.
 
-    Across a gap of FLOAT32_ZERO + |c| ρ or 1 − ρ is 0. Where the range is too wide even so, the list's kernel becomes
-    BY_FLOAT64. `by_score` (n_documents,) are the documents of each query by score; `center` is |c|.
+    Across a gap of FLOAT32_ZERO + |c| ρ or 1 − ρ is 0. Where the range is too wide for tiles or lanes even so, the list's
+    kernel becomes BY_FLOAT64. `by_score` (n_documents,) are the documents of each query by score; `center` is |c|.
     """
     widest = (FLOAT32_ZERO + center) / sigma
     for q in range(first, last):
@@ -149,7 +149,7 @@ def narrow_gaps(first, last, offsets, sigma, center, by_score, scores, kernels):
         narrowed = 0.0
         for r in range(1, s.size):
             narrowed += min(s[ranked[r - 1]] - s[ranked[r]], widest)
-        if narrowed > most:
+        if narrowed > most and kernels[q] != BY_SWEEP:
             kernels[q] = BY_FLOAT64
             continue
         # From here on the highest score is 0.

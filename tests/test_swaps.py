@@ -20,8 +20,8 @@ from lambdaboost import (
     Spearman,
 )
 from lambdaboost.evaluation import MEASURES
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps import SWAPS, swap_of
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own

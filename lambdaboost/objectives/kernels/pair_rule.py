@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.levels import Levels, levels_of
+from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
 from lambdaboost.objectives.swaps import swap_of
 from lambdaboost.objectives.swaps.swap import Unit, by_gain
@@ -75,10 +75,10 @@ class PairRule:
     def has_pair(self, q: Queries) -> bool:
         """Whether any pair has a weight above 0, by its labels, its gains and its query."""
         levels, gain, swap = self.read(q)
-        found = levels.pairs() > 0
+        found = levels.count_pairs() > 0
         # Gains are those above the worst level of a run.
         if self.metric is not None and by_gain(swap):
-            found = np.bincount(levels.query(), gain > 0, q.n_queries) > 0
+            found = np.bincount(levels.query_of_level(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())
 
 
@@ -98,5 +98,5 @@ def level_gains(gains: Callable[[Queries], NDArray[Any]], q: Queries, levels: Le
             raise
         paired = level >= 0
         of_level[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_document[paired]
-    worst = levels.first[levels.query()] + levels.reach - 1
+    worst = levels.first[levels.query_of_level()] + levels.reach - 1
     return of_level - of_level[worst]

@@ -11,8 +11,7 @@ from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
 from lambdaboost.evaluation.binary import count_judged, relevant
-from lambdaboost.objectives.kernels.levels import LONGEST_IN_LANES
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES, traits
 
 
 @traits(fixed_by_rank=True, n_terms=1)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.evaluation.pairs import levels
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -45,7 +45,7 @@ class RightPairs(NamedTuple):
 
 def one_over_n(metric: PairAccuracy, q: Queries) -> NDArray[np.float64]:
     """1/N of the query of each document, 0 where there is no pair; (n_documents,)."""
-    pairs = levels(q, RELEVANCE).n_pairs
+    pairs = levels_of(q, RELEVANCE).count_pairs()
     return np.repeat(np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries)), q.sizes)
 
 

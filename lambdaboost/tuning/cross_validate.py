@@ -329,7 +329,7 @@ def columns_in(X: Any, columns: Columns) -> Columns:
     if not isinstance(X, Collection):
         return columns
     sources = {name: name for name in X.queries.labels if name != RELEVANCE}
-    return Columns(sources=sources, position=None if X.queries.positions is None else "position")
+    return Columns(sources=sources, position=None if X.queries.position is None else "position")
 
 
 def columns_of_folds(data: Collection, columns: Columns) -> Columns:

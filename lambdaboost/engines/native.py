@@ -55,12 +55,12 @@ class NativeObjective(str):
                 f"{self} has no pair of documents to order, so nothing is learnt from it: no query with a weight above "
                 "0 has two documents with different grades; look at the grades and the queries"
             )
-        if q.positions is not None and self == "lambdarank" and device == "cuda":
+        if q.position is not None and self == "lambdarank" and device == "cuda":
             raise ValueError(
                 "position: LightGBM's own 'lambdarank' does not read positions on device_type='cuda': train on "
                 "device_type='cpu', or give an objective such as InversePropensity(LambdaRank(), curve)"
             )
-        if q.positions is not None and self != "lambdarank":
+        if q.position is not None and self != "lambdarank":
             warn(f"position: '{self}' does not read positions, so training ignores them")
 
     def check(self, engine: str) -> None:

@@ -244,6 +244,6 @@ def check_measure(measure: Measure, q: Queries, name: str) -> None:
     if not any((q.is_ordered(source) & counts).any() for source in measure.sources):
         of = "" if counts.all() else " of positive weight"
         raise ValueError(
-            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
-            "nothing to learn or to choose by; give more queries, or other labels"
+            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}, so that every "
+            "ranking is as good: give more queries, or other labels"
         )

@@ -223,8 +223,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         # What LGBMRanker.fit sets, for its properties to read.
         self._n_features_in = n_features
         self._fitted_with_feature_names = hasattr(training.features, "columns") or feature_name != "auto"
-        self._Booster, self._n_features, self._evals_result = booster, booster.num_feature(), history
-        self._best_iteration, self._best_score = booster.best_iteration, booster.best_score
+        self._n_features = booster.num_feature()
+        engine.set_booster(self, booster, history)
         self.fitted_ = True
         self._remember_fit(objective, encoder, X, q)
         return self

@@ -122,12 +122,8 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
         return booster
     # A copy of the first ranker with the merged booster, and nothing that its own training left behind.
     merged = copy.copy(models[0])
-    merged._Booster = booster
+    stock.set_booster(merged, booster, {})
     merged._remember_fit(objective, fitted[0])
-    for name, value in (("_best_iteration", -1), ("_best_score", {}), ("_evals_result", {})):
-        if hasattr(merged, name):
-            setattr(merged, name, value)
-    merged.__dict__.pop("evals_result_", None)
     return merged
 
 

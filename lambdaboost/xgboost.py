@@ -220,9 +220,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 xgb_model=first,
                 callbacks=callbacks,
             )
-        # What XGBRanker.fit sets, for its properties to read.
-        self._Booster = booster
-        self._set_evaluation_result(history)
+        engine.set_booster(self, booster, history)
         self._remember_fit(objective, encoder, X, training.queries)
         return self
 

@@ -139,6 +139,20 @@ def test_every_member_on_a_training_and_its_booster(engine):
     np.testing.assert_allclose(sums, scores, atol=1e-6)
     more = member("merged")([booster, booster], [1.0, 0.5], [{}, {}])
     np.testing.assert_allclose(engine.scores(more, frame), 1.5 * scores, atol=1e-5)
+
+    # Its ranker: a measure whose every round is kept, and the first rounds; equal trees under the engine's names.
+    trees = member("tree_params")(4, 5, 0.1, 1.0)
+    settings = {"n_estimators": 40, "n_jobs": 1, "random_state": 0, **trees, **member("QUIET")}
+    ranker = importlib.import_module(f"lambdaboost.{engine.NAME}").LambdaRanker(**settings)
+    sets = {"eval_set": [(X, Y)], "eval_group": [SIZES], member("EVAL_WEIGHTS"): [[1.0, 3.0]]}
+    ranker.fit(X, Y, group=SIZES, **sets, **member("measure_fit")(ranker, measure, 2))
+    (curve,) = next(iter(ranker.evals_result_.values())).values()
+    assert len(curve) - 3 == int(np.argmax(curve)) and curve[0] != rounds[0]
+    scores = ranker.predict(X, **member("first_rounds")(2))
+    weighted = Queries(Y, SIZES, weight=[1.0, 3.0])
+    assert curve[1] == pytest.approx(measure(scores, weighted), abs=1e-5)
+    member("set_booster")(ranker, unnamed, {})
+    assert engine.n_rounds(unnamed) == 1 and not np.array_equal(ranker.predict(X), scores)
     assert called == members()
 
 

@@ -150,6 +150,29 @@ class Training(Protocol):
         The objective is one of lambdaboost, or the name of the engine's own.
         """
 
+    # Its `LambdaRanker`, as `cross_validate`, `tune` and `merge` ask for it.
+
+    QUIET: dict[str, Any]  # its parameters without output
+    EVAL_WEIGHTS: str  # the argument of its `fit` with the weights of each validation set
+
+    def tree_params(self, leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:
+        """Parameters of trees that grow leaf by leaf, each on a fraction of the rows.
+
+        Where an engine limits the size of leaves by documents, `documents` is the smallest, else the sum `hessian`.
+        """
+
+    def measure_fit(self, ranker: Any, measure: Any, patience: int | None) -> dict[str, Any]:
+        """Have the next `fit` of a ranker evaluate a measure; returns the arguments that `fit` needs for it.
+
+        It ends after `patience` rounds in which the measure has not risen, and keeps the trees of all rounds.
+        """
+
+    def first_rounds(self, n: int) -> dict[str, Any]:
+        """The argument of its `predict` for the model of the first n rounds."""
+
+    def set_booster(self, ranker: Any, booster: Any, history: dict[str, Any]) -> None:
+        """Give a ranker a booster and the results of its rounds, as the engine's own `fit` does."""
+
     # Trainings of several workers over the engine's own network, as `lambdaboost.dask` asks for them.
 
     THREADS: str  # the parameter with the number of threads

@@ -167,9 +167,8 @@ def dataset(
     if names:
         more["feature_name"] = list(names)
     # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
-    positions = None if q.positions is None else q.positions.codes
     grades = np.nan_to_num(q.labels[RELEVANCE])
-    own = {"group": q.sizes, "weight": q.weight, "position": positions, "reference": reference}
+    own = {"group": q.sizes, "weight": q.weight, "position": q.position, "reference": reference}
     return package(NAME).Dataset(features, grades, **own, **more)
 
 
@@ -275,6 +274,51 @@ def prevent_reset(env: Any) -> None:
 
 
 prevent_reset.before_iteration = True  # type: ignore[attr-defined]
+
+
+# Its `LambdaRanker`.
+
+QUIET = {"verbose": -1}
+EVAL_WEIGHTS = "eval_sample_weight"
+
+
+def tree_params(leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:
+    """Parameters of trees that grow leaf by leaf; their smallest leaf is one of documents."""
+    drawn = int(rows < 1)  # without subsample_freq LightGBM draws no rows
+    return {
+        "num_leaves": leaves,
+        "min_child_samples": documents,
+        "subsample": rows,
+        "subsample_freq": drawn,
+    }
+
+
+def measure_fit(ranker: Any, measure: Any, patience: int | None) -> dict[str, Any]:
+    """The arguments of `fit` that evaluate a measure, with a callback that ends the training and keeps all trees.
+
+    LightGBM's own early stopping drops those after the best round.
+    """
+    stopped, values = package(NAME).callback.EarlyStopException, list[float]()
+
+    def stop(env: Any) -> None:
+        values.append(env.evaluation_result_list[0][2])
+        stalled = len(values) - 1 - int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
+        if patience is not None and stalled >= patience:
+            raise stopped(env.iteration, env.evaluation_result_list)
+
+    stop.order = 30  # type: ignore[attr-defined]  # after what records the values
+    return {"eval_metric": [measure], "callbacks": [stop]}
+
+
+def first_rounds(n: int) -> dict[str, Any]:
+    """The argument of `predict` for the model of the first n rounds."""
+    return {"num_iteration": n}
+
+
+def set_booster(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
+    """Give a ranker a booster and the results of its rounds."""
+    ranker._Booster, ranker._evals_result = booster, history
+    ranker._best_iteration, ranker._best_score = booster.best_iteration, booster.best_score
 
 
 # Clusters.

@@ -309,6 +309,41 @@ def settings(
     return found
 
 
+# Its `LambdaRanker`.
+
+QUIET: dict[str, Any] = {}
+EVAL_WEIGHTS = "sample_weight_eval_set"
+
+
+def tree_params(leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:
+    """Parameters of trees that grow leaf by leaf; their smallest leaf is one of a sum of hessians."""
+    return {
+        "max_leaves": leaves,
+        "max_depth": 0,
+        "grow_policy": "lossguide",
+        "min_child_weight": hessian,
+        "subsample": rows,
+    }
+
+
+def measure_fit(ranker: Any, measure: Any, patience: int | None) -> dict[str, Any]:
+    """Set the parameters with which XGBoost evaluates a measure and stops early, with the trees of all rounds."""
+    ranker.set_params(eval_metric=measure, early_stopping_rounds=patience)
+    return {}
+
+
+def first_rounds(n: int) -> dict[str, Any]:
+    """The argument of `predict` for the model of the first n rounds."""
+    return {"iteration_range": (0, n)}
+
+
+def set_booster(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
+    """Give a ranker a booster and the results of its rounds; those of an earlier training go."""
+    ranker._Booster = booster
+    ranker.__dict__.pop("evals_result_", None)
+    ranker._set_evaluation_result(history)
+
+
 # Clusters.
 
 THREADS = "nthread"

@@ -31,9 +31,8 @@ from lambdaboost.objectives.kernels.tiles import DISCOUNT, FACTOR, GAIN, GAIN_RE
 from lambdaboost.objectives.swaps.swap import (
     LONGEST_IN_LANES,
     Document,
-    by_document,
     gain_delta,
-    has_second,
+    has_same_terms,
     rank_terms,
     split_gain,
 )
@@ -154,8 +153,7 @@ def _fill_by_rank(swap, query, position, offsets, rank, by_rank, discount, secon
         for lane in range(LANES):
             r = rank[np.int32(slot_position[lane]) * LANES + lane]
             slot[LANES * DISCOUNT + lane] = discount[r]
-            if has_second(swap):
-                slot[LANES * SECOND + lane] = second[r]
+            slot[LANES * SECOND + lane] = second[r]
 
 
 def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, second, slots):
@@ -174,25 +172,9 @@ def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, seco
             slots[i * SLOT + LANES * SECOND + lane] = second[r]
 
 
-def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, second, slots):
-    """The discount of each document, whatever its rank."""
-    for lane in range(LANES):
-        q = query[lane]
-        if q >= 0:
-            of_query = swap.mean[offsets[q] : offsets[q + 1]]
-            for i in range(of_query.size):
-                slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[position[i, lane]]
-
-
-def _fill_of_type(swap):
-    if getattr(swap, "by_document", False):
-        return _fill_by_document
-    return _fill_by_rank if getattr(swap, "fixed_by_rank", False) else _fill_by_query
-
-
 # Fill discount and second term of each slot. `rank` is by position and lane; `by_rank`, `discount` and `second`
 # (LONGEST_IN_LANES,) are memory for the ranks of one list.
-fill_terms = by_type(_fill_of_type)
+fill_terms = by_type(lambda swap: _fill_by_rank if has_same_terms(swap) else _fill_by_query)
 
 
 @inlined
@@ -262,7 +244,7 @@ def sum_by_lanes(
     rank = np.zeros(LONGEST_IN_LANES * LANES, np.int32)
     # By lane, and by rank of one list.
     highest, lowest, level_of_lane = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
-    discount, second = np.empty(LONGEST_IN_LANES), np.empty(LONGEST_IN_LANES)
+    discount, second = np.zeros(LONGEST_IN_LANES), np.zeros(LONGEST_IN_LANES)
     by_rank = np.empty(LONGEST_IN_LANES, np.int32)
     slots = np.zeros(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     for slot in range(LONGEST_IN_LANES):
@@ -275,7 +257,7 @@ def sum_by_lanes(
         to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
         if not is_sorted:
             count_ranks(n, s, rank)
-        elif not by_document(swap):
+        else:
             _ranks_of_order(query, offsets, order, rank)
         _write_e(force, n, s, highest, lowest, e)
         _fill_slots(

@@ -30,7 +30,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
-from lambdaboost.evaluation.rankings import sort_queries
+from lambdaboost.evaluation.rankings import longest, sort_queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
@@ -170,16 +170,12 @@ def add_noise(first, last, offsets, digests, of_round, beta, draw, scores, noisy
 def _mean_discounts(
     first, last, offsets, skipped, digests, of_round, beta, draws, scores, discounts, mean, order
 ):
-    """Write mean discounts and the order of the documents of queries first:last that are not skipped.
-
-    Documents without a discount come last; otherwise any order will do, such as the last draw's.
-    """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    noisy, scratch = np.empty(longest), (
-        np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32),
-    )  # fmt: skip
+    """Write mean discounts, and the documents by mean discount, of queries first:last that are not skipped."""
+    most = longest(first, last, offsets)
+    noisy, scratch = (
+        np.empty(most),
+        (np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)),
+    )
     for q in range(first, last):
         if skipped[q]:
             continue
@@ -194,17 +190,8 @@ def _mean_discounts(
                 m[by_rank[r]] += discounts[r]
         for p in range(n):
             m[p] /= draws
-        if discounts[n - 1] > 0:
-            continue
-        # Documents that a draw brought above the cutoff, then all others.
-        counted = 0
-        for p in range(n):
-            by_rank[counted] = p
-            counted += m[p] > 0
-        for p in range(n):
-            if m[p] == 0:
-                by_rank[counted] = p
-                counted += 1
+            noisy[p] = m[p]
+        order_documents(noisy[:n], by_rank, scratch)
 
 
 # Rankings of short lists, one in each vector lane.

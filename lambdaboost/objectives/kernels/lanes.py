@@ -31,10 +31,11 @@ from lambdaboost.objectives.kernels.tiles import DISCOUNT, FACTOR, GAIN, GAIN_RE
 from lambdaboost.objectives.swaps.swap import (
     LONGEST_IN_LANES,
     Document,
+    by_document,
     gain_delta,
-    has_same_terms,
     rank_terms,
     split_gain,
+    which_terms,
 )
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
@@ -172,9 +173,25 @@ def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, seco
             slots[i * SLOT + LANES * SECOND + lane] = second[r]
 
 
+def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, second, slots):
+    """The discount of each document, whatever its rank."""
+    for lane in range(LANES):
+        q = query[lane]
+        if q >= 0:
+            of_query = swap.mean[offsets[q] : offsets[q + 1]]
+            for i in range(of_query.size):
+                slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[position[i, lane]]
+
+
 # Fill discount and second term of each slot. `rank` is by position and lane; `by_rank`, `discount` and `second`
 # (LONGEST_IN_LANES,) are memory for the ranks of one list.
-fill_terms = by_type(lambda swap: _fill_by_rank if has_same_terms(swap) else _fill_by_query)
+fill_terms = by_type(
+    lambda swap: {
+        "terms_of_ranks": _fill_by_rank,
+        "terms_of_query": _fill_by_query,
+        "terms_of_documents": _fill_by_document,
+    }[which_terms(swap)]
+)
 
 
 @inlined
@@ -257,7 +274,7 @@ def sum_by_lanes(
         to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
         if not is_sorted:
             count_ranks(n, s, rank)
-        else:
+        elif not by_document(swap):
             _ranks_of_order(query, offsets, order, rank)
         _write_e(force, n, s, highest, lowest, e)
         _fill_slots(

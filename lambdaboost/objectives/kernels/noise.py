@@ -170,7 +170,10 @@ def add_noise(first, last, offsets, digests, of_round, beta, draw, scores, noisy
 def _mean_discounts(
     first, last, offsets, skipped, digests, of_round, beta, draws, scores, discounts, mean, order
 ):
-    """Write mean discounts, and the documents by mean discount, of queries first:last that are not skipped."""
+    """Write mean discounts and the order of the documents of queries first:last that are not skipped.
+
+    Documents without a discount come last; otherwise any order will do, such as the last draw's.
+    """
     most = longest(first, last, offsets)
     noisy, scratch = (
         np.empty(most),
@@ -190,8 +193,17 @@ def _mean_discounts(
                 m[by_rank[r]] += discounts[r]
         for p in range(n):
             m[p] /= draws
-            noisy[p] = m[p]
-        order_documents(noisy[:n], by_rank, scratch)
+        if discounts[n - 1] > 0:
+            continue
+        # Documents that a draw brought above the cutoff, then all others.
+        counted = 0
+        for p in range(n):
+            by_rank[counted] = p
+            counted += m[p] > 0
+        for p in range(n):
+            if m[p] == 0:
+                by_rank[counted] = p
+                counted += 1
 
 
 # Rankings of short lists, one in each vector lane.

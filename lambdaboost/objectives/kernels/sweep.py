@@ -31,10 +31,13 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.levels import Levels
+from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.sigmoid import curvature, exp_minus_float64, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
+    by_document,
     gain_delta,
     is_a_sum,
     n_sweep_terms,
@@ -206,6 +209,8 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
     Shapes as of `tiles.sum_by_tiles`.
     """
     n_terms = 1 + n_sweep_terms(swap)
+    most = longest(first, last, offsets)
+    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     for q in range(first, last):
         if not wanted[q]:
             continue
@@ -214,9 +219,13 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
         reach = levels.reach[levels.first[q] : levels.first[q + 1]]
         gain_of_level, n_levels = gain[levels.first[q] : levels.first[q + 1]], reach.size
 
-        # Discount and second term of every rank.
-        discount, second = np.empty(n), np.empty(n)
+        # Discount and second term of every rank, and the ranks from the highest discount to the lowest.
+        discount, second, sweep_order = np.empty(n), np.empty(n), np.empty(n, np.int32)
         rank_terms(swap, a, by_rank, discount, second)
+        for rank in range(n):
+            sweep_order[rank] = rank
+        if by_document(swap):
+            order_documents(discount, sweep_order, scratch)
 
         # What weights the pairs of an upper and a lower level; all documents of a level have the same second term.
         second_of_level, weights = np.zeros(n_levels), np.empty((n_levels, n_levels, n_terms))
@@ -236,7 +245,7 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
         for v in range(e_points.size):
             e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
 
-        # Every document as a lower one, by level. From here on all is by rank.
+        # Every document as a lower one, by level. From here on all is in the order of the sweep.
         sums = np.zeros((n_levels, 2, n_terms, e_points.size))
         moments = np.zeros((n_levels, 2, n_terms, e_points.size))
         # N_POINTS, as a number that the compiler does not know: else it writes the loops over the points of a cell step
@@ -246,31 +255,33 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
         sums_by_cell, moments_by_cell = sums.reshape(shape), moments.reshape(shape)
         level, lagrange = np.empty(n, np.int32), np.empty((n, n_points))
         units, e = np.empty(n), np.empty(n)  # σ (score − lowest), E of the score
-        for rank in range(n):
+        for x in range(n):
+            i = by_rank[sweep_order[x]]
+            units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
+        for x in range(n):
+            e[x] = exp_minus_float64(extent - units[x])
+        for x in range(n):
+            rank = sweep_order[x]
             i = by_rank[rank]
-            units[rank], level[rank] = force.sigma * (s[i] - lowest), level_of[i]
-        for rank in range(n):
-            e[rank] = exp_minus_float64(extent - units[rank])
-        for rank in range(n):
-            i = by_rank[rank]
-            if level[rank] >= 0:
-                cell = min(np.int64(units[rank] / width), n_cells - 1)
-                _write_lagrange(2 * (units[rank] / width - cell) - 1, lagrange[rank])
-                document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[rank]]
-                _add_to_level(swap, *document, 1.0, lagrange[rank], of_level[WORSE])
+            if level[x] >= 0:
+                cell = min(np.int64(units[x] / width), n_cells - 1)
+                _write_lagrange(2 * (units[x] / width - cell) - 1, lagrange[x])
+                document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
+                _add_to_level(swap, *document, 1.0, lagrange[x], of_level[WORSE])
                 if factor.size:
-                    _add_to_level(swap, *document, factor[a + i], lagrange[rank], of_level[BETTER])
+                    _add_to_level(swap, *document, factor[a + i], lagrange[x], of_level[BETTER])
         _write_moments(weights, factor.size > 0, sums, moments)
 
         # The sweep: each document reads its moments, and is an upper one from there on.
-        for rank in range(n):
+        for x in range(n):
+            rank = sweep_order[x]
             i = by_rank[rank]
-            if level[rank] < 0:
+            if level[x] < 0:
                 out[0, a + i] = out[1, a + i] = 0
                 continue
             own_factor = np.float64(factor[a + i]) if factor.size else 1.0
-            document = level[rank], discount[rank], second[rank], own_factor
-            lam, mu = _read_moments(swap, force, *document, e[rank], e_points, moments)
+            document = level[x], discount[rank], second[rank], own_factor
+            lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
             out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-            cell = min(np.int64(units[rank] / width), n_cells - 1)
-            _raise_document(swap, *document, cell, weights, lagrange[rank], moments_by_cell)
+            cell = min(np.int64(units[x] / width), n_cells - 1)
+            _raise_document(swap, *document, cell, weights, lagrange[x], moments_by_cell)

@@ -39,8 +39,8 @@ class MeanDcg(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def terms_of_query(swap, first, by_rank, discount, second):
-        """Mean discounts, by which documents are ranked; those that are 0 come last."""
+    def terms_of_documents(swap, first, by_rank, discount, second):
+        """Mean discounts, in the order given, in which those that are 0 may come last."""
         n = by_rank.size
         for rank in range(n):
             discount[rank] = swap.mean[first + by_rank[rank]]

@@ -4,9 +4,13 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. Its fields 
 ranks: in each of them a `cutoff`, the rank past which two documents gain nothing. What |ΔZ| is, it says in static
 functions.
 
-`terms_of_ranks` or `terms_of_query` writes two values for every rank of a query, its *discount* and a *second* term,
-and returns the rank past which two documents gain nothing by a swap. The first is for values that are the same in all
-queries; the second is given the query's first document and, by rank, its documents counted from there.
+One function writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank past
+which two documents gain nothing by a swap. It is given the query's first document and, by rank, its documents counted
+from there. Its name says what the values are of:
+
+- `terms_of_ranks`: of the ranks alone, and so the same in all queries;
+- `terms_of_query`: of the documents at the ranks too;
+- `terms_of_documents`: of each document, whatever its rank.
 
 Over the difference of the gains, |ΔZ| of documents i and j is |D_i − D_j|, D the discount, in a swap that says nothing
 else. Another defines
@@ -15,7 +19,7 @@ else. Another defines
   vector lanes, conditions do not;
 - `sweep_terms`, if time can grow as the length of a list (`kernels.sweep`). Over the difference of the gains, |ΔZ| of a
   level at the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), D_1 the discount,
-  D_2 the second term, which falls from rank to rank. It returns w_0, w_1 and w_2, as many as it needs;
+  D_2 the second term; D_1 falls from rank to rank. It returns w_0, w_1 and w_2, as many as it needs;
 - `gain_delta`, if what the gains decide is not their difference.
 
 `Unit` stands here, the swaps of measures in the other files.
@@ -73,9 +77,11 @@ def discount_alone(swap, upper, lower, second):
     return 0.0, 1.0
 
 
-def has_same_terms(swap: type) -> bool:
-    """Whether discount and second term of a rank are the same in all queries."""
-    return hasattr(swap, "terms_of_ranks")
+def which_terms(swap: type) -> str:
+    """The name of the function that writes its discounts and second terms."""
+    return next(
+        name for name in ("terms_of_ranks", "terms_of_query", "terms_of_documents") if hasattr(swap, name)
+    )
 
 
 def is_a_sum(swap: type) -> bool:
@@ -83,7 +89,8 @@ def is_a_sum(swap: type) -> bool:
     return hasattr(swap, "sweep_terms") or not hasattr(swap, "rank_delta")
 
 
-rank_terms = by_type(lambda swap: swap.terms_of_ranks if has_same_terms(swap) else swap.terms_of_query)
+rank_terms = by_type(lambda swap: getattr(swap, which_terms(swap)))
+by_document = known_by_type(lambda swap: which_terms(swap) == "terms_of_documents")
 gain_delta = by_type(lambda swap: getattr(swap, "gain_delta", gain_difference))
 rank_delta = by_type(lambda swap: getattr(swap, "rank_delta", discount_difference))
 sweep_terms = by_type(lambda swap: getattr(swap, "sweep_terms", discount_alone))

@@ -12,7 +12,7 @@ from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import engine_of
-from lambdaboost.evaluation.charts import escape_label, has_matplotlib, render_svg
+from lambdaboost.evaluation.charts import escape_label, inline_svg
 from lambdaboost.evaluation.comparison import html_table
 from lambdaboost.saving import SavedModel, booster_in_use
 
@@ -63,10 +63,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        picture = ""
-        if has_matplotlib():
-            picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:])
-        return f"{picture}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
+        return f"{inline_svg(self.plot)}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
 
     @property
     def _caption(self) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 
 from lambdaboost.attaching import attach
 from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
-from lambdaboost.engines.base import OnRound, usable_names
+from lambdaboost.engines.base import OnRound, usable_names, with_min_leaf_size
 from lambdaboost.evaluation import Measure
-from lambdaboost.traps import with_min_leaf_size
 
 
 def attach_queries(data: Any, q: Queries) -> Any:
@@ -21,7 +21,10 @@ def attach_queries(data: Any, q: Queries) -> Any:
     sources = {
         name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
     }
-    return attach(data, position=q.positions, **sources)
+    positions = None
+    if q.position is not None:
+        positions = Positions(q.position, q.position_names)
+    return attach(data, position=positions, **sources)
 
 
 def make_dataset(engine: str, collection: Collection, reference: Any = None) -> Any:
@@ -48,5 +51,6 @@ def boost(
     True the training ends with this round.
     """
     stock = ENGINES[engine]
-    params = with_min_leaf_size(params, stock, objective, stock.rows_in(data) or 0)
+    labels: Any = stock.fields_of(data).labels
+    params = with_min_leaf_size(params, stock, objective, labels.size)
     return stock.train(objective, params, rounds, data, valid, measure, early_stopping, on_round)

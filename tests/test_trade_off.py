@@ -156,7 +156,7 @@ def test_shown():
         (
             {"q": Queries(np.arange(300) % 3, [10] * 30, clicks=np.ones(300))},
             ValueError,
-            "q has no query with two documents of different clicks",
+            "q has no query with two documents of different clicks, so that every ranking is as good",
         ),
         (
             {"q": Queries(np.full(300, np.nan), [10] * 30, clicks=np.arange(300) % 2)},

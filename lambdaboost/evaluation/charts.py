@@ -152,3 +152,10 @@ def render_svg(draw: Callable[[Any], None]) -> bytes:
             figure.legend(handles, names, loc="outside lower left", frameon=False, borderaxespad=0.2)
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return file.getvalue()
+
+
+def inline_svg(draw: Callable[[Any], None]) -> str:
+    """The same as an element of a page, as notebooks show it; empty without matplotlib."""
+    if not has_matplotlib():
+        return ""
+    return "".join(render_svg(draw).decode().partition("<svg")[1:])

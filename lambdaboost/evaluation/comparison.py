@@ -213,7 +213,8 @@ def compare(
 
     """
     chosen = parse_all(measures)
-    return compare_values(measure_systems(scores, queries, chosen), queries.query_weight)
+    values, _ = measure_systems(scores, queries, chosen)
+    return compare_values(values, queries.query_weight)
 
 
 def compare_values(
@@ -298,19 +299,23 @@ def compare_values(
 
 def measure_systems(
     scores: Mapping[str, ArrayLike], queries: Queries, measures: Sequence[Measure]
-) -> dict[str, dict[Measure, NDArray[np.float64]]]:
-    """The value of each query, float64 (n_queries,), by system and measure; warns where the order of rows decides."""
+) -> tuple[dict[str, dict[Measure, NDArray[np.float64]]], dict[str, str]]:
+    """The value of each query, float64 (n_queries,), by system and measure; and where the order of rows decides.
+
+    The latter is a sentence for each such system, of which there is also a warning.
+    """
     if not isinstance(queries, Queries):
         raise TypeError(f"queries is of type {type(queries).__name__}: give Queries(relevance, sizes=…)")
     _check_systems("scores", scores)
-    values = {}
+    values, ties = {}, {}
     for name, given in scores.items():
         with error_context(f"scores of {quote(name)}"):
             s = check_scores(given, queries)
         values[name] = {measure: measure.per_query(s, queries) for measure in measures}
-        if ties := describe_sorted_ties(measures, s, queries):
-            warn(f"{quote(name)}: {ties}")
-    return values
+        if said := describe_sorted_ties(measures, s, queries):
+            warn(f"{quote(name)}: {said}")
+            ties[name] = said
+    return values, ties
 
 
 def _check_systems(what: str, systems: Any) -> None:

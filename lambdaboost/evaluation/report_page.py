@@ -29,7 +29,6 @@ from lambdaboost.evaluation.comparison import (
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
 from lambdaboost.evaluation.significance import ROUNDING, interval, paired
-from lambdaboost.evaluation.ties import describe_sorted_ties
 
 # Values of a measure after each round, by data set and measure.
 History = Mapping[str, Mapping[str, Sequence[float]]]
@@ -106,14 +105,12 @@ def report(
         chosen = parse_all(measures)
     elif isinstance(queries, Queries):
         chosen = default_measures(queries)
-    values = measure_systems(scores, queries, chosen)
+    values, ties = measure_systems(scores, queries, chosen)
     comparison = compare_values(values, queries.query_weight)
     names = _short_names(chosen)
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
-    for name, given in scores.items():
-        if ties := describe_sorted_ties(chosen, given, queries):
-            facts.append((f"Ties of {name}", ties))
+    facts += [(f"Ties of {name}", said) for name, said in ties.items()]
     facts += [(short, text) for text, short in names.items()]
     sections = {
         "Measures": _measures_section(values, queries, comparison, names),

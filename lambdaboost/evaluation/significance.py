@@ -108,16 +108,37 @@ def two_sided_p(x: Floats, weight: Floats) -> float:
 
 def one_sided_p(x: Floats, weight: Floats) -> float:
     """The p-value of the hypothesis that the weighted mean of `x` is 0 or less."""
+    x = np.where(np.abs(x) < ROUNDING, 0.0, x)
+    return one_sided_p_of(weighted_mean(x, weight), int(np.count_nonzero(x)))
+
+
+def one_sided_p_of(found: WeightedMean, n: int) -> float:
+    """The same of a mean of `n` non-zero values: at least the p-value of a test by their signs."""
     from scipy.special import stdtr
 
-    x = np.where(np.abs(x) < ROUNDING, 0.0, x)
-    mean, error, df = weighted_mean(x, weight)
-    if mean == 0:
+    if found.mean == 0:
         return 0.5
-    p = float(mean < 0)
-    if error > 0:
-        p = float(stdtr(df, -mean / error))
-    return float(max(p, 0.5 ** np.count_nonzero(x)))
+    p = float(found.mean < 0)
+    if found.error > 0:
+        p = float(stdtr(found.df, -found.mean / found.error))
+    return float(max(p, 0.5**n))
+
+
+def values_needed(found: WeightedMean, n: int, power: float = 0.8) -> float:
+    """How many values would show that the mean is above 0, with this power, if it is as found from `n` values.
+
+    Infinite for a mean of 0 or less, or of one value.
+
+    >>> values_needed(WeightedMean(0.1, 0.1, 99.0), 100)
+    619.0
+    """
+    from scipy.special import ndtri
+
+    if found.mean <= 0 or not np.isfinite(found.error):
+        return np.inf
+    spread = found.error * np.sqrt(n)
+    needed = (spread * (ndtri(1 - LEVEL) + ndtri(power)) / found.mean) ** 2
+    return float(np.ceil(max(needed, n + 1)))
 
 
 def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:

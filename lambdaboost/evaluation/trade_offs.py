@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._checks import check_number, error_context
 from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import draw_curves, has_matplotlib, pareto_front, render_svg
+from lambdaboost.evaluation.charts import draw_curves, inline_svg, pareto_front
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
 from lambdaboost.evaluation.measure import Measure, check_measure, check_scores, mean_of
 from lambdaboost.evaluation.naming import parse_all
@@ -31,13 +31,14 @@ from lambdaboost.evaluation.significance import (
     WeightedMean,
     holm,
     interval,
+    one_sided_p_of,
     paired,
     two_sided_p,
+    values_needed,
     weighted_mean,
 )
 
 WEIGHTS = np.linspace(0.0, 1.0, 21)
-POWER = 0.8  # of the number of queries that would prove a loss as small as the one observed
 ONLY_UNSEEN = "Only queries that stopped neither model prove anything."
 
 
@@ -120,69 +121,58 @@ class TradeOff:
         Choice
 
         """
-        from scipy.special import ndtri, stdtr
-
         tolerance = check_number("tolerance", tolerance, above=0)
 
-        # The last weight of the sequence that passed, by the p-value that `tolerance` or more is lost there. It is at
-        # least that of a test by the signs of the differences.
+        # The sequence: by how much more than −`tolerance` the first measure changes at each weight, tested until that
+        # may be 0 or less.
+        kept = [loss._replace(mean=loss.mean + tolerance) for loss in self.losses]
         proven = 0
-        for mean, error, df in self.losses[1:]:
-            kept = mean + tolerance
-            p = float(kept <= 0)
-            if error > 0:
-                p = float(stdtr(df, -kept / error))
-            if not max(p, 0.5**self.queries) < LEVEL:
-                break
+        while proven + 1 < len(kept) and one_sided_p_of(kept[proven + 1], self.queries) < LEVEL:
             proven += 1
 
+        # The second measure at the last weight that passed.
         rows = self.frame.to_dict("records")
-        gains = proven > 0 and rows[proven]["second difference"] > 0 and rows[proven]["second p"] < LEVEL
-        chosen = rows[0]
-        if gains:
-            chosen = rows[proven]
+        chosen = last = rows[proven]
+        if not (last["second difference"] > 0 and last["second p"] < LEVEL):
+            chosen = rows[0]
+
+        # What is proven, in words.
         first, second = (measure.name for measure in self.measures)
-        on = f"on {counted(self.queries, 'query', 'queries')}"
-        if gains:
+        on = f"on {counted(self.queries, 'query', 'queries')} {first} is"
+        lose = f"proven to lose less than {tolerance:g}"
+        gain = f"{last['second difference']:+.4f}"
+        if chosen["weight"] > 0:
             alone = ", the second model alone" if chosen["weight"] == 1 else ""
-            sentence = (
-                f"Weight {chosen['weight']:.2f}{alone}: {on} {first} is proven to lose less than {tolerance:g} "
-                f"(it changes by {chosen['first difference']:+.4f}) and {second} to gain "
-                f"({chosen['second difference']:+.4f}, {chosen['second low']:+.4f} to {chosen['second high']:+.4f}). "
-                f"{ONLY_UNSEEN}"
+            said = (
+                f"Weight {chosen['weight']:.2f}{alone}: {on} {lose} (it changes by {chosen['first difference']:+.4f}) "
+                f"and {second} to gain ({gain}, {last['second low']:+.4f} to {last['second high']:+.4f})."
             )
         elif proven:
-            sentence = (
-                f"The first model alone: {on} {first} is proven to lose less than {tolerance:g} up to weight "
-                f"{rows[proven]['weight']:.2f}, where {second} does not gain significantly "
-                f"({rows[proven]['second difference']:+.4f}, p = {rows[proven]['second p']:.2g}). {ONLY_UNSEEN}"
+            said = (
+                f"The first model alone: {on} {lose} up to weight {last['weight']:.2f}, where {second} does not gain "
+                f"significantly ({gain}, p = {last['second p']:.2g})."
             )
         else:
-            # How many queries would prove the loss at the first weight, if it is as large as observed and as noisy.
-            mean, error, _ = self.losses[1]
-            if mean <= -tolerance:
-                outlook = "no number of queries would prove it if this is the true loss"
-            elif not math.isfinite(error):
+            needed = values_needed(kept[1], self.queries)
+            outlook = f"about {needed:,.0f} queries would prove a loss as small as this"
+            if self.queries == 1:
                 outlook = "one query proves nothing"
-            else:
-                spread = error * math.sqrt(self.queries) * (ndtri(1 - LEVEL) + ndtri(POWER))
-                needed = math.ceil(max((spread / (mean + tolerance)) ** 2, self.queries + 1))
-                outlook = f"about {needed:,} queries would prove a loss as small as this"
-            sentence = (
-                f"The first model alone: {on} {first} is not proven to lose less than {tolerance:g} at weight "
-                f"{rows[1]['weight']:.2f}, where it changes by {rows[1]['first difference']:+.4f}; "
-                f"{outlook}. {ONLY_UNSEEN}"
+            elif math.isinf(needed):
+                outlook = "no number of queries would prove it if this is the true loss"
+            said = (
+                f"The first model alone: {on} not {lose} at weight {rows[1]['weight']:.2f}, where it changes by "
+                f"{rows[1]['first difference']:+.4f}; {outlook}."
             )
+
         weight = float(chosen["weight"])
-        low, high = (float(chosen[f"first {end}"]) for end in ("low", "high"))
         return Choice(
-            ((1 - weight) / self.spreads[0], weight / self.spreads[1]),
-            weight,
-            0.0 - float(chosen["first difference"]),
-            (0.0 - high, 0.0 - low),
-            float(chosen["second difference"]),
-            (float(chosen["second low"]), float(chosen["second high"])),
-            sentence,
+            weights=((1 - weight) / self.spreads[0], weight / self.spreads[1]),
+            weight=weight,
+            loss=0.0 - chosen["first difference"],  # 0 and not −0
+            loss_interval=(0.0 - chosen["first high"], 0.0 - chosen["first low"]),
+            gain=chosen["second difference"],
+            gain_interval=(chosen["second low"], chosen["second high"]),
+            sentence=f"{said} {ONLY_UNSEEN}",
         )
 
     def plot(self, axes: Any = None) -> Any:
@@ -209,10 +199,7 @@ class TradeOff:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        picture = ""
-        if has_matplotlib():
-            picture = "".join(render_svg(self.plot).decode().partition("<svg")[1:])
-        return f"{picture}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
+        return f"{inline_svg(self.plot)}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
 
     @property
     def _caption(self) -> str:
@@ -325,23 +312,21 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     # One weight after another: of each only the tests stay, not the values of every query.
     weight, added = q.query_weight, np.empty(q.n_documents)
-    base: list[NDArray[np.float64]] = []
-    losses, rows, n = [], [], [0, 0]
+    base: dict[str, NDArray[np.float64]] = {}  # the values of the first model alone
+    losses, rows, n_queries = [], [], 0
     for w in WEIGHTS.round(12).tolist():
         np.multiply(arrays[0], (1 - w) / spreads[0], out=added)
         added += (w / spreads[1]) * arrays[1]
         row = {"weight": w}
-        for at, (name, measure) in enumerate(zip(("first", "second"), chosen, strict=True)):
+        for name, measure in zip(("first", "second"), chosen, strict=True):
             values = measure.per_query(added, q)
-            if w == 0:
-                base.append(values)
-            x, of = paired(values, base[at], weight)
-            if (n_queries := x.size) == 0:
+            x, of = paired(values, base.setdefault(name, values), weight)
+            if x.size == 0:
                 raise ValueError(f"{measure!r} is undefined on every query: give another measure")
-            n[at] = n_queries
             mean = weighted_mean(x, of)
-            if at == 0:
+            if name == "first":
                 losses.append(mean)
+                n_queries = x.size
             ends, p = (0.0, 0.0), math.nan
             if w > 0:
                 ends, p = interval(x, of), two_sided_p(x, of)
@@ -362,4 +347,4 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     points = frame[["first", "second"]].to_numpy()
     front = {tuple(point) for point in pareto_front(points)}
     frame["front"] = [tuple(point) in front for point in points]
-    return TradeOff(frame, chosen, (spreads[0], spreads[1]), n[0], tuple(losses))
+    return TradeOff(frame, chosen, (spreads[0], spreads[1]), n_queries, tuple(losses))

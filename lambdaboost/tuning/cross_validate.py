@@ -25,7 +25,7 @@ from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.measure import check_measure, is_ordered, mean_of
+from lambdaboost.evaluation.measure import check_measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.scoring import columns_of
 
@@ -195,17 +195,9 @@ def train_fold(
     if "group" in of_valid:
         arguments["eval_group"] = [of_valid["group"]]
 
-    # The engines differ in where a measure, its patience and the weights of held-out queries are given.
-    if ranker._engine.NAME == "xgboost":
-        copy.set_params(eval_metric=measure, early_stopping_rounds=early_stopping_rounds)
-        weights = "sample_weight_eval_set"
-    else:
-        arguments |= {"eval_metric": [measure], "callbacks": []}
-        weights = "eval_sample_weight"
-        if early_stopping_rounds is not None:
-            arguments["callbacks"].append(lightgbm_stop(early_stopping_rounds))
     if "sample_weight" in of_valid:
-        arguments[weights] = [of_valid["sample_weight"]]
+        arguments[ranker._engine.EVAL_WEIGHTS] = [of_valid["sample_weight"]]
+    arguments |= ranker._engine.measure_fit(copy, measure, early_stopping_rounds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the training on all queries warns
         try:
@@ -216,24 +208,6 @@ def train_fold(
     curves = next(iter(copy.evals_result_.values()))
     curve = np.asarray(next(iter(curves.values())), dtype=np.float64)
     return TrainedFold(copy, curve, time.time() - start)
-
-
-def lightgbm_stop(stall: int) -> Any:
-    """A callback that ends a training after `stall` rounds without improvement, and keeps all of its trees.
-
-    LightGBM's own early stopping drops those after the best round of this fold, which the common number may need.
-    """
-    from lightgbm.callback import EarlyStopException
-
-    values: list[float] = []
-
-    def stop(env: Any) -> None:
-        values.append(env.evaluation_result_list[0][2])
-        if len(values) - 1 - int(np.argmax(np.nan_to_num(values, nan=-np.inf))) >= stall:
-            raise EarlyStopException(env.iteration, env.evaluation_result_list)
-
-    stop.order = 30  # type: ignore[attr-defined]  # after what records the values
-    return stop
 
 
 def measure_folds(
@@ -262,8 +236,7 @@ def measure_folds(
 
     def predict(number: int, rounds: int) -> Floats:
         n, part = min(rounds, curves[number].size), to_fit(parts[number], columns)[0]
-        up_to = {"iteration_range": (0, n)} if ranker._engine.NAME == "xgboost" else {"num_iteration": n}
-        found: Floats = trained[number].ranker.predict(part, **up_to)
+        found: Floats = trained[number].ranker.predict(part, **ranker._engine.first_rounds(n))
         return found
 
     # The scores of each fold after the common number of rounds, and after the one that the other folds choose.
@@ -329,7 +302,7 @@ def columns_in(X: Any, columns: Columns) -> Columns:
     if not isinstance(X, Collection):
         return columns
     sources = {name: name for name in X.queries.labels if name != RELEVANCE}
-    return Columns(sources=sources, position=None if X.queries.positions is None else "position")
+    return Columns(sources=sources, position=None if X.queries.position is None else "position")
 
 
 def columns_of_folds(data: Collection, columns: Columns) -> Columns:
@@ -451,7 +424,7 @@ def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.b
     """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
     hashes = hash_queries(train)
     for valid in others:
-        ordered = np.any([is_ordered(valid.queries, source) for source in valid.queries.labels], axis=0)
+        ordered = np.any([valid.queries.is_ordered(source) for source in valid.queries.labels], axis=0)
         both = np.isin(hash_queries(valid), hashes) & ordered
         ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
         if ids is not None and known is not None:

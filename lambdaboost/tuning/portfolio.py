@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from lambdaboost.engines import ENGINES
+
 
 class Trees(NamedTuple):
     """A setting of trees; see `params_of` for the engines' names."""
@@ -59,18 +61,8 @@ def params_of(engine: str, trees: Trees | None) -> dict[str, Any]:
     shared = {
         "learning_rate": trees.learning_rate,
         "colsample_bytree": trees.feature_fraction,
-        "subsample": trees.row_fraction,
         "reg_lambda": trees.l2,
     }
-    if engine == "xgboost":  # leaf by leaf, as LightGBM
-        return shared | {
-            "max_leaves": trees.leaves,
-            "max_depth": 0,
-            "grow_policy": "lossguide",
-            "min_child_weight": trees.least_hessian,
-        }
-    return shared | {
-        "num_leaves": trees.leaves,
-        "min_child_samples": trees.least_documents,
-        "subsample_freq": int(trees.row_fraction < 1),  # without it LightGBM draws no rows
-    }
+    return shared | ENGINES[engine].tree_params(
+        trees.leaves, trees.least_documents, trees.least_hessian, trees.row_fraction
+    )

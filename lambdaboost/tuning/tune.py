@@ -333,13 +333,9 @@ def objectives_on(
     """The objectives to compare on a setting of trees: the engine's own, lambdaboost's, and those of further labels."""
     metric = metric_of(measures[0])
     first = YetiLoss(metric)
-    own = [
-        name
-        for name in ENGINES[engine].NATIVE_OBJECTIVES
-        if name != "rank:map" and (trees or name != "lambdarank")
-    ]
-    if engine == "xgboost" and not trees:
-        own.remove("rank:ndcg")  # the engine's default, which is there
+    own = [name for name in ENGINES[engine].NATIVE_OBJECTIVES if name != "rank:map"]
+    if not trees:
+        own = own[1:]  # the default one is there already
     found = [Setting("objective", one, engine, trees) for one in (*own, LambdaRank(metric))]
     for measure in measures:
         if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):
@@ -372,8 +368,8 @@ def stopping_first(setting: Setting, measures: tuple[Measure, ...]) -> tuple[Mea
 
 def params_in(setting: Setting, seed: int) -> dict[str, Any]:
     """The parameters of a setting's ranker."""
-    quiet = {"verbose": -1} if setting.engine == "lightgbm" else {}
-    return {"random_state": seed, **quiet, **params_of(setting.engine, PORTFOLIO[setting.trees])}
+    quiet, trees = ENGINES[setting.engine].QUIET, PORTFOLIO[setting.trees]
+    return {"random_state": seed, **quiet, **params_of(setting.engine, trees)}
 
 
 def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any:

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.sigmoid import (
     FLOAT32_ZERO,
     SWEEP_RANGE,
@@ -49,6 +49,7 @@ from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
     gain_delta,
+    is_a_sum,
     n_sweep_terms,
     rank_terms,
     sweep_terms,
@@ -58,6 +59,7 @@ from lambdaboost.objectives.swaps.swap import (
 # μ has 6e-6. They fall quickly with the width: all cells of a list have the same, and scores in one place a narrow one.
 N_POINTS = 12
 WIDEST = 4.0  # a cell, in σs; the force has poles at distance π
+WIDEST_OF_FEW = 3.0  # where scores lie so far apart that errors of few pairs are to be small beside their sum
 # The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
@@ -71,10 +73,10 @@ BETTER, WORSE = 0, 1  # the role of the document that reads moments
 def is_sweep_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the sweep to be faster; (n_queries,)."""
     # A document has fewer pairs than its list has documents.
-    if n_sweep_terms(swap) is None or q.sizes.max() <= PAIRS_A_DOCUMENT:
+    if not is_a_sum(type(swap)) or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     # A pair needs a document above the cutoff.
-    pairs = levels.pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
+    pairs = levels.count_pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
     worth: NDArray[np.bool_] = (np.diff(levels.first) <= LEVELS) & (pairs > PAIRS_A_DOCUMENT * q.sizes)
     return worth
 
@@ -106,12 +108,11 @@ def _write_weights(swap, gain, reach, second, weights):
                 w[k] = 0
             better, worse = min(upper, lower), max(upper, lower)
             if better < worse < reach[better]:
-                sweep_terms(swap, upper, lower, second, w)
                 i = Document(0.0, gain[better], 0.0, 0.0, 0.0, 0.0)
                 j = Document(0.0, gain[worse], 0.0, 0.0, 0.0, 0.0)
                 of_gains = gain_delta(swap, i, j)
-                for k in range(w.size):
-                    w[k] *= of_gains
+                for k, of_term in enumerate(sweep_terms(swap, upper, lower, second)):
+                    w[k] = of_term * of_gains
 
 
 @inlined
@@ -257,10 +258,11 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
 
         # One window for all scores, or as many as it takes. `margin` is how far a document sees.
         margin, longest_window = FLOAT32_ZERO + abs(force.center), SWEEP_RANGE - abs(force.center)
-        window, n_windows = max(extent, 1.0), 1
+        window, n_windows, widest = max(extent, 1.0), 1, WIDEST
         if extent > longest_window:
             window = longest_window - 2 * margin
             n_windows = np.int64(extent / window) + 1
+            widest = WIDEST_OF_FEW
         lagrange, place, e = np.empty((n, N_POINTS)), np.empty(n), np.empty(n)
         for number in range(n_windows):
             # Documents out of sight of the window stand at its floor and at its ceiling.
@@ -268,7 +270,7 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
             height = min((number + 1) * window + margin, extent) - floor
 
             # Cells, from the floor on, and E of their points, which is 1 at the ceiling.
-            n_cells = np.int64(height / WIDEST) + 1
+            n_cells = np.int64(height / widest) + 1
             width = max(height / n_cells, 1.0)
             e_points = np.empty(n_cells * N_POINTS)
             for v in range(e_points.size):

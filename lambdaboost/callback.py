@@ -108,7 +108,7 @@ def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remed
     In the remedy ``{argument}`` is "sources" or "position", and ``{attach}`` the call that attaches what is missing.
     """
     lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
-    if reads_positions(reader) and q.positions is None:
+    if reads_positions(reader) and q.position is None:
         lost.append("position")
     if lost:
         argument, what = "sources", f"the label source {lost[0]!r}"

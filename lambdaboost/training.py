@@ -9,6 +9,7 @@ import numpy as np
 
 from lambdaboost.attaching import attach
 from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.base import OnRound, usable_names
@@ -21,7 +22,10 @@ def attach_queries(data: Any, q: Queries) -> Any:
     sources = {
         name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
     }
-    return attach(data, position=q.positions, **sources)
+    positions = None
+    if q.position is not None:
+        positions = Positions(q.position, q.position_names)
+    return attach(data, position=positions, **sources)
 
 
 def make_dataset(engine: str, collection: Collection, reference: Any = None) -> Any:

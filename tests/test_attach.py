@@ -295,7 +295,7 @@ def test_later_calls_add_and_replace(kind, tmp_path):
     attach(data, clicks=SALES, position=np.ones(len(X)))
     q = known_data(data).queries
     np.testing.assert_array_equal(q.labels["clicks"], SALES)
-    assert (q.position == 1).all() and first.positions is None
+    assert (q.position == 1).all() and first.position is None
     given = CLICKS.copy()
     attach(data, clicks=given)
     given[:] = 0  # the caller's array is not the data set's

@@ -33,6 +33,7 @@ from lambdaboost.evaluation import (
     parse,
 )
 from lambdaboost.evaluation.lanes import LONGEST_COUNTED
+from lambdaboost.objectives.swaps.dcg import normalized_gains
 
 # One row a form of a measure.
 ALL = [
@@ -266,8 +267,8 @@ def test_real_valued_and_high_grades():
 def test_gains_of_swaps_are_over_the_ideal():
     q = Queries([2, 0, 1, 0, nan], sizes=[3, 2])
     ideal = 3 + 1 / log2(3)
-    assert_allclose(NDCG(2).swap_gains(q), [3 / ideal, 0, 1 / ideal, 0, 0], rtol=1e-15)
-    assert_allclose(CNDCG(1).swap_gains(one_query(0, 0, clicks=[0.5, 0.25])), [1, 1 / 3], rtol=1e-15)
+    assert_allclose(normalized_gains(NDCG(2), q), [3 / ideal, 0, 1 / ideal, 0, 0], rtol=1e-15)
+    assert_allclose(normalized_gains(CNDCG(1), one_query(0, 0, clicks=[0.5, 0.25])), [1, 1 / 3], rtol=1e-15)
     assert NDCG().source == "relevance" and CNDCG().source == "clicks" and NDCG(3).k == 3
 
 

@@ -27,6 +27,7 @@ from lambdaboost import (
     _jit,
 )
 from lambdaboost._jit import using
+from lambdaboost.datasets.arrays import Positions
 from lambdaboost.objectives import OBJECTIVES, parse
 from lambdaboost.objectives.swaps import SWAPS
 
@@ -150,7 +151,7 @@ def with_weights(q, weight):
         q.relevance,
         sizes=q.sizes,
         weight=weight,
-        position=q.positions,
+        position=Positions(q.position),
         **{name: labels for name, labels in q.labels.items() if name != "relevance"},
     )
 
@@ -163,14 +164,14 @@ def test_reads_the_sources_that_it_names(rule):
     first = objective.gradient(scores, q)
     labels = {name: of for name, of in q.labels.items() if name in objective.sources}
     given = {"relevance": np.full(scores.size, np.nan), "sizes": q.sizes} | labels
-    alone = Queries(**given, position=q.positions if objective.needs.positions else None)
+    alone = Queries(**given, position=Positions(q.position) if objective.needs.positions else None)
     np.testing.assert_array_equal(objective.gradient(scores, alone), first)
     rows = q.shuffled_rows(seed=3)
     for name in objective.sources:
-        changed = Queries(**given | {name: q.labels[name][rows]}, position=q.positions)
+        changed = Queries(**given | {name: q.labels[name][rows]}, position=Positions(q.position))
         assert not np.array_equal(objective.gradient(scores, changed), first), name
     if objective.needs.positions:
-        changed = q.with_positions(q.positions.take(rows))
+        changed = q.with_positions(Positions(q.position[rows]))
         assert not np.array_equal(objective.gradient(scores, changed), first)
 
 

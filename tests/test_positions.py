@@ -163,8 +163,8 @@ def placed(position):
     ],
 )
 def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
-    positions = Queries.concat([placed(position) for position in parts]).positions
-    assert positions.codes.tolist() == codes and positions.names == names
+    joined = Queries.concat([placed(position) for position in parts])
+    assert joined.position.tolist() == codes and joined.position_names == names
     for other, words in (
         ([1, 2] if names else ["a", "b"], "position is a rank in one part and a name in another"),
         (None, r"part 2 and part 0 differ in their positions \(none; given\)"),

@@ -28,7 +28,7 @@ def test_labels_are_float32_and_read_only():
     assert q.labels["clicks"].dtype == np.float32
     with pytest.raises(ValueError, match="read-only"):
         q.labels["clicks"][0] = 1
-    with pytest.raises(AttributeError, match="make a new one"):
+    with pytest.raises(AttributeError, match="cannot assign to field 'offsets'"):
         q.offsets = None
 
 
@@ -204,3 +204,9 @@ def test_columns_of_pandas_are_of_the_same_rows_in_the_same_order():
         0,
         0,
     ]
+
+
+def test_ids_of_64_bits_stay_whole_in_a_list():
+    """NumPy makes floats of a list with a number above 2^63 and another one, which would be other ids."""
+    for ids in ([2**64 - 1, 2**64 - 2], [2**64 - 1, 5], [2**64 - 1, -5]):
+        assert Queries([1, 0], ids=ids).ids.tolist() == ids

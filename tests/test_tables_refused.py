@@ -163,7 +163,7 @@ def test_columns_of_lists_are_named(kind, role):
 
 ARRAYS = {
     r"qid has shape \(3, 2\), expected one dimension": (FRAME, {"qid": FRAME[["q", "site"]]}),
-    "weight has one value .* their ids do not ascend: their order is in doubt": (
+    "weight has one value for each query, but the rows of queries are apart, so that their order is in doubt": (
         APART,
         {"weight": [2.0, 1.0]},
     ),

@@ -181,7 +181,7 @@ def check_labels(
             raise ValueError(
                 f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
             )
-        if reads_positions(reader) and q.positions is None:
+        if reads_positions(reader) and q.position is None:
             raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
         with naming_rows(lambda row: f"row {1 + in_file[row]} of {file}"), error_context(repr(reader)):
             if isinstance(reader, Measure):

@@ -136,7 +136,7 @@ class ClickLog:
             raise ValueError(
                 f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
-        for column in columns.values():
+        for column in (*columns.values(), positions.codes):
             if column is not None:
                 column.flags.writeable = False
         self.__dict__.update(columns, positions=positions)

@@ -170,9 +170,9 @@ class Propensities(Value):
         np.copyto(fitted[: len(self)], value, where=~np.isnan(value))
         return type(self)(tuple((fitted / fitted.max()).tolist()))
 
-    def of(self, q: Queries) -> NDArray[np.float64]:
-        """The value at the position of each document, float64 (n_documents,); NaN where it was not shown."""
-        return self.at_positions(Positions(q.required_position(), q.position_names))
+    def of(self, q: Queries, rows: Any = slice(None)) -> NDArray[np.float64]:
+        """The value at the position of each document, or of some rows, float64; NaN where it was not shown."""
+        return self.at_positions(Positions(q.required_position()[rows], q.position_names))
 
     def at_positions(self, positions: Positions) -> NDArray[np.float64]:
         """The value of each row, by the name of its position if it has one; NaN where it was not shown."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +170,12 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     array(['a', 'a', 'b'], dtype=object)
     """
     a = only_column(ids)
+    if (
+        a.dtype.kind == "f"
+        and isinstance(ids, list | tuple)
+        and all(isinstance(one, Integral) for one in ids)
+    ):
+        a = np.array(ids, dtype=object)  # NumPy rounds numbers above 2^63 among smaller ones
     if a.ndim != 1:
         raise ValueError(f"{name} has shape {a.shape}, expected one dimension: give the {what} of every row")
     if (missing := is_missing(a)).any():
@@ -199,14 +205,13 @@ def refuse_merged(name: str, ids: NDArray[Any]) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Positions:
+class Positions(NamedTuple):
     """The position of each row: a rank from 1, or with `names` the code of a category; 0 where a row was not shown.
 
     Attributes
     ----------
     codes : int32 (n_rows,)
-        Read-only.
+        From 1; 0 where a row was not shown.
     names : tuple of str, or None
         The category of code k is ``names[k - 1]``; None for ranks.
 
@@ -214,11 +219,6 @@ class Positions:
 
     codes: NDArray[np.int32]
     names: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        codes = self.codes.view()
-        codes.flags.writeable = False
-        object.__setattr__(self, "codes", codes)
 
     def take(self, rows: NDArray[Any] | slice) -> Positions:
         """The positions of some rows, with the same codes."""

@@ -18,7 +18,7 @@ from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
-from lambdaboost.datasets.arrays import FLOAT32_MAX, split_query
+from lambdaboost.datasets.arrays import FLOAT32_MAX, query_ids, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
@@ -168,10 +168,7 @@ def read_letor(
     # Queries.
     grade_of_row = np.concatenate(grades)
     if queries:
-        kind: Any = np.int64
-        if max(queries) >= 1 << 63:
-            kind = np.uint64 if min(queries) >= 0 else object
-        ids = np.array(queries, dtype=kind)
+        ids = query_ids("qid", queries)
         if split := split_query(ids):
             again, _, row = split
             raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -30,9 +30,11 @@ NEGATIVE = (
     "LambdaRank(Spearman()): use these, or ranks within the query"
 )
 CHUNK = 1 << 17  # documents of a chunk: its temporary arrays are small compared with the labels of large data
+NO_POSITIONS = None, None  # in place of codes and names
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Queries:
     r"""Documents grouped by query, with every label source and the weights; immutable.
 
@@ -87,13 +89,12 @@ class Queries:
 
     """
 
-    __slots__ = ("__weakref__", "_memo", "ids", "labels", "offsets", "positions", "weight")
-
     offsets: NDArray[np.int64]
-    labels: MappingProxyType[str, NDArray[np.float32]]
+    labels: Mapping[str, NDArray[np.float32]]
     ids: NDArray[Any] | None
     weight: NDArray[np.float32] | None
-    positions: Positions | None
+    position: NDArray[np.int32] | None
+    position_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -171,29 +172,11 @@ class Queries:
                 )
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
-        self._set(offsets, labels, of_query, weights, positions)
-
-    def _set(
-        self, offsets: Any, labels: Mapping[str, Any], ids: Any, weight: Any, positions: Positions | None
-    ) -> None:
-        """Set what the queries hold; all arrays are read-only views."""
-        of_sources = dict(labels)
-        fields: dict[str, Any] = {"offsets": offsets, "ids": ids, "weight": weight, "positions": positions}
-        for held in (of_sources, fields):
-            for name, part in held.items():
-                if isinstance(part, np.ndarray):
-                    held[name] = part.view()
-                    held[name].flags.writeable = False
-        for name, part in fields.items():
-            object.__setattr__(self, name, part)
-        object.__setattr__(self, "labels", MappingProxyType(of_sources))
-        object.__setattr__(self, "_memo", {})
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Queries are immutable: make a new one to set {name}")
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
+        fields = self.offsets, dict(self.labels), self.ids, self.weight, self.position, self.position_names
+        return _of_checked, fields
 
     def __repr__(self) -> str:
         documents, queries = (
@@ -206,7 +189,7 @@ class Queries:
     def columns(self) -> tuple[str, ...]:
         """The names of the label sources, and "position" if there are positions."""
         names = tuple(self.labels)
-        if self.positions is not None:
+        if self.position is not None:
             names += ("position",)
         return names
 
@@ -229,16 +212,6 @@ class Queries:
     def sizes(self) -> NDArray[np.int64]:
         """Number of documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
-
-    @property
-    def position(self) -> NDArray[np.int32] | None:
-        """The rank or the code of the category of each row, 0 where it was not shown; None without positions."""
-        return None if self.positions is None else self.positions.codes
-
-    @property
-    def position_names(self) -> tuple[str, ...] | None:
-        """The categories of the codes 1, 2, …; None for ranks and without positions."""
-        return None if self.positions is None else self.positions.names
 
     @property
     def query_of_row(self) -> NDArray[np.int64]:
@@ -274,14 +247,25 @@ class Queries:
             raise RowError(name, row, float(labels[row]), NEGATIVE)
         return labels
 
+    def is_ordered(self, name: str) -> NDArray[np.bool_]:
+        """Whether each query has two documents of different labels in a source, bool (n_queries,); NaN is no label.
+
+        >>> Queries([1, 1, 0, 1], sizes=[2, 2]).is_ordered("relevance")
+        array([False,  True])
+        """
+        labels = self.source(name, allow_negative=True)
+        high, low = (limit.reduceat(labels, self.offsets[:-1]) for limit in (np.fmax, np.fmin))
+        different: NDArray[np.bool_] = high > low
+        return different
+
     def required_position(self) -> NDArray[np.int32]:
         """The position of each row; raises ValueError if there are no positions."""
-        if self.positions is None:
+        if self.position is None:
             raise ValueError(
                 "no positions here: give the rank of each row, from 1, as position=… to Queries, or to the data set by "
                 "attach(data, position=…)"
             )
-        return self.positions.codes
+        return self.position
 
     def take(self, queries: ArrayLike) -> Queries:
         """Select queries by index or mask, in the order given.
@@ -320,12 +304,13 @@ class Queries:
 
     def _taken(self, rows: NDArray[np.int64] | slice, queries: NDArray[np.int64] | slice) -> Queries:
         """Some rows and queries; slices are not copied."""
-        return _rebuild(
+        return _of_checked(
             np.concatenate([[0], np.cumsum(self.sizes[queries])]),
             {name: a[rows] for name, a in self.labels.items()},
             None if self.ids is None else self.ids[queries],
             None if self.weight is None else self.weight[rows],
-            None if self.positions is None else self.positions.take(rows),
+            None if self.position is None else self.position[rows],
+            self.position_names,
         )
 
     def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
@@ -345,12 +330,12 @@ class Queries:
         """
         check_new_source(name, self.labels)
         more = {**self.labels, name: _source(name, labels, self.n_documents)}
-        return _rebuild(self.offsets, more, self.ids, self.weight, self.positions)
+        return _of_checked(self.offsets, more, self.ids, self.weight, self.position, self.position_names)
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
         positions = _positions(position, self.n_documents)
-        return _rebuild(self.offsets, self.labels, self.ids, self.weight, positions)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions)
 
     @staticmethod
     def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
@@ -373,7 +358,7 @@ class Queries:
             {
                 "label sources": ", ".join(sorted(part.labels)),
                 "query ids": given[ids is not None],
-                "positions": given[part.positions is not None],
+                "positions": given[part.position is not None],
             }
             for part, ids in zip(parts, of_parts, strict=True)
         ]
@@ -404,26 +389,23 @@ class Queries:
             weight = np.concatenate(
                 [np.ones(q.n_documents, np.float32) if q.weight is None else q.weight for q in parts]
             )
-        positions = None
-        if of_rows := [part.positions for part in parts if part.positions is not None]:
-            positions = Positions.concat(of_rows)
-        return _rebuild(offsets, labels, ids, weight, positions)
+        of_rows = [Positions(q.position, q.position_names) for q in parts if q.position is not None]
+        positions = Positions.concat(of_rows) if of_rows else NO_POSITIONS
+        return _of_checked(offsets, labels, ids, weight, *positions)
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
 
-        Beyond `REMEMBERED` results the oldest are dropped, so that a search over settings does not fill memory.
+        Once there are `REMEMBERED` results all are forgotten, so that a search over settings does not fill memory.
         """
-        memo: dict[Hashable, Any] = self._memo  # type: ignore[attr-defined]
+        memo: dict[Hashable, Any] = self.__dict__["_memo"]
         try:
             return memo[key]
         except KeyError:
-            value = memo.setdefault(key, build())
-        while len(memo) > REMEMBERED:
-            # Two threads may do this at once; then only one of them drops the oldest.
-            with suppress(RuntimeError, StopIteration):
-                memo.pop(next(iter(memo)), None)
-        return value
+            value = build()
+        if len(memo) >= REMEMBERED:
+            memo.clear()
+        return memo.setdefault(key, value)
 
     def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
         """Check scores and convert them to C-contiguous float64 (n_documents,); all must be finite."""
@@ -444,11 +426,24 @@ def all_finite(values: NDArray[Any]) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def _rebuild(offsets: Any, labels: Mapping[str, Any], ids: Any, weight: Any, positions: Any) -> Queries:
-    """Make a `Queries` from parts that are already checked."""
-    q = Queries.__new__(Queries)
-    q._set(offsets, labels, ids, weight, positions)
-    return q
+def _of_checked(
+    offsets: NDArray[np.int64],
+    labels: Mapping[str, NDArray[np.float32]],
+    ids: NDArray[Any] | None,
+    weight: NDArray[np.float32] | None,
+    position: NDArray[np.int32] | None,
+    position_names: tuple[str, ...] | None,
+) -> Queries:
+    """`Queries` of arrays that are already checked, as read-only views; nothing else is cached for them yet."""
+    given = {"offsets": offsets, "ids": ids, "weight": weight, "position": position, **labels}
+    arrays = {name: array.view() for name, array in given.items() if array is not None}
+    for array in arrays.values():
+        array.flags.writeable = False
+    sources = MappingProxyType({name: arrays.pop(name) for name in labels})
+    fields = {"ids": None, "weight": None, "position": None, **arrays}
+    made = object.__new__(Queries)
+    made.__dict__.update(fields, labels=sources, position_names=position_names, _memo={})
+    return made
 
 
 def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
@@ -460,10 +455,10 @@ def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
     return labels
 
 
-def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | None:
+def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | tuple[None, None]:
     """The positions of `n` rows."""
     if given is None:
-        return None
+        return NO_POSITIONS
     positions = positions_of("position", given)
     if positions.codes.size != n:
         raise ValueError(
@@ -487,8 +482,7 @@ def match_weights(
     """Weights of rows as they are; weights of queries in the order of the queries, which have the given `ids`.
 
     A pandas Series with a weight for each query is matched by its index, as ``frame.groupby("query").w.first()`` gives
-    it. An array has the order of the queries' first rows; where rows of a query are `scattered`, only ids that ascend
-    leave no doubt which order is meant.
+    it. An array has the order of the queries' first rows; where rows of a query are `scattered`, it is refused.
 
     >>> import pandas as pd
     >>> match_weights(pd.Series([1.0, 2.0], index=["a", "b"]), np.array(["b", "a"], dtype=object), 5)
@@ -510,13 +504,8 @@ def match_weights(
                 "query, or give a weight for each row"
             )
     if scattered:
-        try:
-            ascend = bool((ids[1:] > ids[:-1]).all())
-        except TypeError:  # texts and numbers
-            ascend = False
-        if not ascend:
-            raise ValueError(
-                "weight has one value for each query, but the rows of queries are apart and their ids do not ascend: "
-                "their order is in doubt; give a Series with the query as its index, or a weight for each row"
-            )
+        raise ValueError(
+            "weight has one value for each query, but the rows of queries are apart, so that their order is in doubt: "
+            "give a Series with the query as its index, or a weight for each row"
+        )
     return a

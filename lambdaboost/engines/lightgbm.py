@@ -167,9 +167,8 @@ def dataset(
     if names:
         more["feature_name"] = list(names)
     # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
-    positions = None if q.positions is None else q.positions.codes
     grades = np.nan_to_num(q.labels[RELEVANCE])
-    own = {"group": q.sizes, "weight": q.weight, "position": positions, "reference": reference}
+    own = {"group": q.sizes, "weight": q.weight, "position": q.position, "reference": reference}
     return package(NAME).Dataset(features, grades, **own, **more)
 
 

@@ -241,17 +241,9 @@ def check_measure(measure: Measure, q: Queries, name: str) -> None:
     with error_context(f"measure {measure!r}, in {name}"):
         measure.per_query(np.zeros(q.n_documents), q)
     counts = q.query_weight > 0
-    if not any((is_ordered(q, source) & counts).any() for source in measure.sources):
+    if not any((q.is_ordered(source) & counts).any() for source in measure.sources):
         of = "" if counts.all() else " of positive weight"
         raise ValueError(
             f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}, so that every "
             "ranking is as good: give more queries, or other labels"
         )
-
-
-def is_ordered(q: Queries, source: str) -> NDArray[np.bool_]:
-    """Whether each query has two documents of different labels, bool (n_queries,)."""
-    labels = q.labels[source]
-    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
-    different: NDArray[np.bool_] = high > low
-    return different

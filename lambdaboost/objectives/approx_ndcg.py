@@ -15,7 +15,7 @@ from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
-from lambdaboost.objectives.swaps.dcg import check_dcg
+from lambdaboost.objectives.swaps.dcg import check_dcg, normalized_gains
 
 
 class ApproxNDCG(Objective):
@@ -67,7 +67,7 @@ class ApproxNDCG(Objective):
 
     def _prepare(self, q: Queries) -> Lambdas:
         offsets, alpha = q.offsets, float(self.alpha)
-        gains = self.metric.swap_gains(q).astype(np.float32)
+        gains = normalized_gains(self.metric, q).astype(np.float32)
         labelled = ~np.isnan(q.source(self.metric.source))
 
         def lambdas(now: Round) -> LambdaMu:

@@ -90,8 +90,7 @@ class InversePropensity(Objective):
 
         # What they count.
         rows = np.flatnonzero(clicked)
-        positions: Any = q.positions
-        weight = 1 / self.propensities.at_positions(positions.take(rows))
+        weight = 1 / self.propensities.of(q, rows)
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)
         if (weight == 1).all():

@@ -15,7 +15,7 @@ from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
-from lambdaboost.objectives.swaps.dcg import check_dcg
+from lambdaboost.objectives.swaps.dcg import check_dcg, normalized_gains
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
 Scheme = Literal["1", "2", "2++"]
@@ -95,7 +95,7 @@ class LambdaLoss(Objective):
 
     def _prepare_loss_1(self, q: Queries) -> Lambdas:
         offsets, sigma = q.offsets, float(self.sigma)
-        gains = self.metric.swap_gains(q).astype(np.float32)
+        gains = normalized_gains(self.metric, q).astype(np.float32)
         labelled = ~np.isnan(q.source(self.metric.source))
         discounts = 1 / np.log2(2.0 + np.arange(q.sizes.max()))
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
 
@@ -41,7 +41,7 @@ class ListMLE(Objective):
         return Needs(ties_by_row=False, allows_negative=True)
 
     def _prepare(self, q: Queries) -> Lambdas:
-        offsets, grades = q.offsets, levels_of(q, RELEVANCE).wide()
+        offsets, grades = q.offsets, levels_of(q, RELEVANCE).as_int32()
 
         def lambdas(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))

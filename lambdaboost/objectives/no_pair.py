@@ -11,13 +11,6 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 
-def labels_differ(source: str, q: Queries) -> bool:
-    """Whether two documents of a query whose weight is not 0 have different labels in a source."""
-    labels = q.source(source, allow_negative=True)
-    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
-    return bool(((high > low) & (q.query_weight > 0)).any())
-
-
 def explain_no_pair(rule: PairRule, q: Queries) -> str:
     """Why a rule has no pair in these queries, and what to do about it."""
 

@@ -19,7 +19,7 @@ from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
 from lambdaboost.objectives.kernels.noise import weigh_by_noise
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
-from lambdaboost.objectives.no_pair import explain_no_pair, labels_differ
+from lambdaboost.objectives.no_pair import explain_no_pair
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
@@ -178,7 +178,9 @@ class Objective(Value, registered=False):
         rule = rule_of(self)
         if rule is not None:
             return rule.has_pair(q)
-        return not self.sources or any(labels_differ(name, q) for name in self.sources)
+        return not self.sources or any(
+            (q.is_ordered(name) & (q.query_weight > 0)).any() for name in self.sources
+        )
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.

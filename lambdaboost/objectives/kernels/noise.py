@@ -29,8 +29,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
+from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
-from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.levels import Levels, levels_of
+from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
-from lambdaboost.objectives.swaps import make_swap
-from lambdaboost.objectives.swaps.gains import level_gains
+from lambdaboost.objectives.swaps import swap_of
 from lambdaboost.objectives.swaps.swap import Unit, by_gain
 
 
@@ -63,8 +63,10 @@ class PairRule:
 
         def build() -> tuple[Levels, NDArray[np.float64], Any]:
             levels = self.levels(q)
-            swap = Unit(q.n_documents) if self.metric is None else make_swap(self.metric, q)
-            return levels, level_gains(self.metric, swap, q, levels), swap
+            if self.metric is None:
+                return levels, np.zeros(levels.size.size), Unit(q.n_documents)
+            swap = swap_of(self.metric)
+            return levels, level_gains(partial(swap.gains, self.metric), q, levels), swap.make(self.metric, q)
 
         key = ("pairs", self.source, self.within, self.skip_zero, self.metric)
         pairs: tuple[Levels, NDArray[np.float64], Any] = q.memo(key, build)
@@ -73,8 +75,28 @@ class PairRule:
     def has_pair(self, q: Queries) -> bool:
         """Whether any pair has a weight above 0, by its labels, its gains and its query."""
         levels, gain, swap = self.read(q)
-        found = levels.pairs() > 0
+        found = levels.count_pairs() > 0
         # Gains are those above the worst level of a run.
         if self.metric is not None and by_gain(swap):
-            found = np.bincount(levels.query(), gain > 0, q.n_queries) > 0
+            found = np.bincount(levels.query_of_level(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())
+
+
+def level_gains(gains: Callable[[Queries], NDArray[Any]], q: Queries, levels: Levels) -> NDArray[np.float64]:
+    """The gain of each level less that of the worst level of its run, (n_levels,); `gains` gives those of documents.
+
+    Swaps read differences alone. Kernels in float32 hold a gain as a sum of two numbers, so that the difference of
+    gains of 1 and 1.0000001 keeps its digits too.
+    """
+    of_level = np.zeros(levels.size.size)
+    for first, last, part in q.parts():
+        level = levels.of_document[q.offsets[first] : q.offsets[last]]
+        try:
+            of_document = gains(part)
+        except ValueError:
+            gains(q)  # names the row among all
+            raise
+        paired = level >= 0
+        of_level[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_document[paired]
+    worst = levels.first[levels.query_of_level()] + levels.reach - 1
+    return of_level - of_level[worst]

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import BUCKETS, order_documents
+from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.sigmoid import curvature, exp_minus_float64, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
@@ -64,7 +64,7 @@ def is_sweep_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
     if n_sweep_terms(swap) is None or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     # A pair needs a document above the cutoff.
-    pairs = levels.pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
+    pairs = levels.count_pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
     worth: NDArray[np.bool_] = (np.diff(levels.first) <= LEVELS) & (pairs > PAIRS_A_DOCUMENT * q.sizes)
     return worth
 

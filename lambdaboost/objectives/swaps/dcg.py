@@ -1,4 +1,4 @@
-"""The swap of discounted gains: NDCG, CNDCG and Precision, whose discount is 1 in the first ranks and 0 below."""
+"""The swap of discounted gains: NDCG, CNDCG; Precision and Recall, whose discount is 1 in k ranks and 0 below."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG, Precision
-from lambdaboost.objectives.swaps.gains import ranks_from_0
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
+from lambdaboost.evaluation.binary import count_judged, relevant
+from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES, traits
 
 
 @traits(fixed_by_rank=True, n_terms=1)
@@ -79,6 +79,28 @@ def check_dcg(name: str, metric: object) -> None:
         )
 
 
+def normalized_gains(metric: NDCG | CNDCG, q: Queries) -> NDArray[np.float64]:
+    """The gain of each document over the ideal DCG of its query, 0 where that is 0; (n_documents,)."""
+    ideal = np.repeat(metric.ideal(q), q.sizes)
+    return np.divide(metric.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
+
+
+def hits_over_k(metric: Precision, q: Queries) -> NDArray[np.float64]:
+    """1/k for each relevant document, else 0; (n_documents,)."""
+    return relevant(q, metric.threshold).astype(np.float64) / metric.k
+
+
+def hits_over_relevant(metric: Recall, q: Queries) -> NDArray[np.float64]:
+    """1/R for each of the R relevant documents of a query, else 0; (n_documents,)."""
+    n_relevant = np.maximum(count_judged(q, metric.threshold)[0], 1)
+    return relevant(q, metric.threshold) / np.repeat(n_relevant, q.sizes)
+
+
+def ranks_from_0(q: Queries) -> NDArray[np.int64]:
+    """0, 1, … for discounts by rank: as many as the longest query has, and at least as many as lanes read."""
+    return np.arange(max(q.sizes.max(), LONGEST_IN_LANES))
+
+
 def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
     """1/log2(1 + r) for ranks r from 1, 0 past the cutoff k."""
 
@@ -93,10 +115,10 @@ def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
 
 
 def swap_of_dcg(metric: Any, q: Queries) -> Dcg:
-    """Discounts by rank and the cutoff of a measure of the DCG family, whose gains are divided by the ideal DCG."""
+    """Discounts by rank and the cutoff of a measure of the DCG family."""
     return Dcg(discounts_to(metric.k, q), metric.k or q.n_documents)
 
 
-def swap_of_precision(metric: Precision, q: Queries) -> Dcg:
+def swap_of_hits(metric: Precision | Recall, q: Queries) -> Dcg:
     """A document counts its gain in the first k ranks, and nothing below."""
     return Dcg(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
 from lambdaboost.objectives.swaps.swap import traits
 
 # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
@@ -66,4 +65,4 @@ class ExpectedReciprocalRank(NamedTuple):
 
 def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:
     """The swap of ERR."""
-    return ExpectedReciprocalRank(*gains_and_cutoff(metric, q))
+    return ExpectedReciprocalRank(metric.satisfaction(q), metric.k or q.n_documents)

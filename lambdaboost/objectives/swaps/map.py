@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
+from lambdaboost.evaluation.binary import count_judged, relevant
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -61,6 +61,12 @@ class AveragePrecision(NamedTuple):
         w[1], w[2] = 1, -1 if upper < lower else 1
 
 
+def one_over_m(metric: MAP, q: Queries) -> NDArray[np.float64]:
+    """1/M for each relevant document, else 0; (n_documents,)."""
+    m = np.clip(count_judged(q, metric.threshold)[0], 1, metric.k)
+    return relevant(q, metric.threshold) / np.repeat(m, q.sizes)
+
+
 def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:
     """The swap of MAP."""
-    return AveragePrecision(*gains_and_cutoff(metric, q))
+    return AveragePrecision(one_over_m(metric, q), metric.k or q.n_documents)

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.swaps.swap import traits
 
 
@@ -42,6 +43,12 @@ class RightPairs(NamedTuple):
         return i.second
 
 
+def one_over_n(metric: PairAccuracy, q: Queries) -> NDArray[np.float64]:
+    """1/N of the query of each document, 0 where there is no pair; (n_documents,)."""
+    pairs = levels_of(q, RELEVANCE).count_pairs()
+    return np.repeat(np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries)), q.sizes)
+
+
 def swap_of_pair_accuracy(metric: PairAccuracy, q: Queries) -> RightPairs:
     """The swap of PairAccuracy."""
-    return RightPairs(*gains_and_cutoff(metric, q))
+    return RightPairs(one_over_n(metric, q), q.n_documents)

@@ -31,6 +31,8 @@ import numpy as np
 from lambdaboost._jit import by_type, inlined, inlined_strict_fp, known_by_type
 
 ONE = np.float32(1)
+# Documents of a list: longer ones are faster by tiles (`kernels.lanes`, `kernels.tiles`).
+LONGEST_IN_LANES = 40
 
 
 class Document(NamedTuple):

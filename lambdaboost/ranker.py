@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._jit import using
 from lambdaboost.callback import check_sources
-from lambdaboost.datasets import Encoder, Queries
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
@@ -136,25 +137,20 @@ class Ranker:
         `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
         for all validation sets, by the argument of `fit`. A set that is the training data is the same object.
         """
-        objective, table, first = self._objective_to_fit(), open_table(X, "X"), None
+        objective, first, columns = self._objective_to_fit(), None, columns_of(self)
+        data: Any
         if first_model is not None:
             first = booster_of(first_model, self._engine)
-
-        # The features and categories of the table, or those of the model that the training continues, in its order.
-        columns, categories = columns_of(self), None
-        if first is not None and table.is_named:
-            of_model = with_booster_features(Encoder(columns, unseen=self.unseen), first, table.names)
-            features = of_model.features or columns.features_of(table)
-            categories = getattr(getattr(first_model, "_fitted", None), "categories", None)
-            categories = categories or of_model.categories
-            # A booster has none, or does not store them, as XGBoost before 3.1.
-            if not categories:
-                columns = replace(columns, features=features)
-        if categories:
-            encoder = Encoder(columns, features, categories, self.unseen)
+        if isinstance(X, Collection):
+            if first is not None:
+                raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
+            # Sparse features have a place alone, as those of a sparse matrix.
+            names = X.feature_names if isinstance(X.features, np.ndarray) else None
+            data, encoder = X, Encoder(columns, names or (), X.categories, self.unseen)
         else:
-            encoder = Encoder.fit(columns, table, self.unseen)
-        training = self._read_documents("X", table, y, encoder, **arrays)
+            data = open_table(X, "X")
+            encoder = self._encoder(data, columns, first, first_model)
+        training = self._read_documents("X", data, y, encoder, **arrays)
         width = training.features.shape[1]
         if first is not None and len(self._engine.feature_names(first)) != width:
             n = len(self._engine.feature_names(first))
@@ -188,7 +184,7 @@ class Ranker:
             if queries:
                 own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, open_table(Xv, name), yv, encoder, **own)
+            one = self._read_documents(name, Xv, yv, encoder, **own)
             if one.features.shape[1] != width:
                 n = one.features.shape[1]
                 raise ValueError(f"{name} has {n} features, X {width}: give the same columns")
@@ -197,10 +193,26 @@ class Ranker:
             found.append(one)
         return objective, first, encoder, training, found
 
+    def _encoder(self, table: Table, columns: Columns, first: Any, first_model: Any) -> Encoder:
+        """The features and categories of a table, or those of the model that the training continues, in its order."""
+        if first is None or not table.is_named:
+            return Encoder.fit(columns, table, self.unseen)
+        of_model = with_booster_features(Encoder(columns, unseen=self.unseen), first, table.names)
+        features = of_model.features or columns.features_of(table)
+        categories = getattr(getattr(first_model, "_fitted", None), "categories", None) or of_model.categories
+        if categories:
+            return Encoder(columns, features, categories, self.unseen)
+        # A booster has none, or does not store them, as XGBoost before 3.1.
+        return Encoder.fit(replace(columns, features=features), table, self.unseen)
+
     def _read_documents(
-        self, name: str, table: Table, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
+        self, name: str, X: Any, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
     ) -> Documents:
         """Documents as the engine takes them."""
+        if isinstance(X, Collection):
+            check_alone(name, y=y, init_score=init_score, **arrays)
+            return Documents(encoder.frame(X.features), X.queries, None)
+        table = open_table(X, name)
         data = encoder.read(table, y, optional=name != "X", **arrays)
         if init_score is not None:
             init_score = np.asarray(init_score)

@@ -90,7 +90,7 @@ class XENDCG(Objective):
                 "the gains of its query sum to more than float64 holds; use lower grades, gain='linear' or a tuple of "
                 "gains"
             )
-            raise RowError(self.metric.source, row, float(source[row]), remedy)
+            raise RowError(self.metric.source, row, f"is {source[row]:g}", remedy)
         return gains
 
 

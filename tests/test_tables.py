@@ -128,8 +128,11 @@ def test_positions_in_csv_are_ranks_or_text(tmp_path):
         path = written(tmp_path / "t.csv", f"q,grade,x,place\n{rows}")
         return Columns(query="q", label="grade", position="place").read(path).queries
 
-    assert positions("None", "NA", "", "None").position_names == ("NA", "None")
-    assert positions("None", "NA", "", "None").position.tolist() == [2, 1, 0, 2]
+    with pytest.warns(
+        UserWarning, match="column 'place' of .* holds 'NA', 'None', read as text like any other"
+    ):
+        q = positions("None", "NA", "", "None")
+    assert q.position_names == ("NA", "None") and q.position.tolist() == [2, 1, 0, 2]
     ranks = positions("1", "2.0", "", "03")
     assert ranks.position.tolist() == [1, 2, 0, 3] and ranks.position_names is None
 

@@ -15,7 +15,7 @@ from lambdaboost.lightgbm import LambdaRanker
 FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5], "site": [3, 4, 3]})
 APART = FRAME.iloc[[0, 2, 1]]
 LEVELS = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
-INDEXED = pd.DataFrame({"y": [1]}, index=pd.Index([1], name="q"))
+INDEXED = pd.DataFrame({"y": [1], "x": [2]}, index=pd.Index([1], name="q"))
 PLACED = {"position": "place"}
 TEXTS = FRAME.assign(title="a title", url=["u", "v", "w"])
 DATES = FRAME.assign(x=pd.to_datetime(["2026-01-01"] * 3))
@@ -58,8 +58,8 @@ REFUSED = [
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
     (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categories, or leave them out$"),
-    (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' is 'a title' in row 0 of df, not a number; column 'url' .*"),
-    (FRAME.assign(x=["1", "2", "3"]), {}, ValueError, "column 'x' of df is String, not numeric: encode it.* a category"),
+    (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' of df is String, not numeric; column 'url' .*"),
+    (FRAME.assign(x=["1", "2", "3"]), {}, ValueError, "column 'x' of df is String, not numeric: encode it"),
     *((make(DATES), {}, ValueError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")
       for make in (pd.DataFrame, pl.from_pandas, pa.Table.from_pandas)),
     (FRAME.assign(d=[1.0, 2.0**53, 2.0**53 + 2]), {"document": "d"}, ValueError,
@@ -69,7 +69,7 @@ REFUSED = [
     (csv("", "t.json"), {}, ValueError, r".* read it with pandas"),
     (csv("", "t.jsonl.gz"), {}, ValueError, r".* read it with pandas"),
     (csv("", "t.pkl"), {}, ValueError, r".* read it with pandas"),
-    (csv("", "t.zip"), {}, ValueError, ".* is a zip file of no file"),
+    (csv("", "t.zip"), {}, ValueError, ".* is a zip file of no table: unpack it"),
     (packed("a.csv", "b.csv"), {}, ValueError, ".* is a zip file of 2 files; it must hold one"),
     (csv("q,y,x\n1,0,2\n", "t.tsv"), {}, ValueError, ".* columns are separated by ','; separate them by tabs"),
     (csv("q;y;x\n1;1;2\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
@@ -86,11 +86,11 @@ REFUSED = [
     # Rows of a file
     (csv("q,y,x\na,1,2\n,1,2\n"), {}, ValueError, "column 'q' is missing in row 2 of .*: give the query"),
     (csv("q,y,x\nb,1,1\na,0,2\nb,inf,3\n"), {}, ValueError, "column 'y' is inf in row 3 of .*: labels must be"),
-    (csv("q,y,x\nb,1,1\na,0,2\nb,1,-1\n"), {"sources": ["x"], "rates": ["x"]}, ValueError,
+    (csv("q,y,z,x\nb,1,1,1\na,0,1,2\nb,1,1,-1\n"), {"sources": ["x"], "rates": ["x"]}, ValueError,
      r"column 'x' is -1 in row 3 of .*t\.csv: counts of clicks must be ≥ 0"),
     (csv("q,y,x\na,1,b\n"), {"label": "x"}, ValueError, "column 'x' is 'b' in row 1 of .*: labels are numbers"),
-    (csv("q,y,x,place\na,1,2,1\na,1,2,NaN\n"), PLACED, ValueError,
-     "column 'place' is 'NaN' in row 2 of .* and a number in other rows"),
+    (csv("q,y,x,place\na,1,2,1\na,1,2,top\n"), PLACED, ValueError,
+     "column 'place' is 'top' in row 2 of .*: other rows have numbers; give ranks in all rows or text in all"),
     (csv("q,y,x,place\na,1,2,1\na,1,2,0\n"), PLACED, ValueError, "column 'place' is 0 in row 2 of .*: give the rank"),
     *((csv(f"q,y,x\n1,0,{other}\n1,1,{word}\n"), {}, ValueError, f"column 'x' is '{word}' in row 2 of .*, not a number")
       for word in ("1_000", "0x10", "one") for other in ("2", "NA")),

@@ -194,6 +194,8 @@ class Table:
             named = "; ".join(faults[:8])
             if len(faults) > 8:
                 named += f"; and {counted(len(faults) - 8, 'column')} more"
+            if len(faults) > 1:
+                remedy = "encode them as numbers, make them categories, or leave them out"
             raise ValueError(f"{named}: {remedy}")
         return np.column_stack(found)
 
@@ -311,6 +313,8 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             "as CSV or Parquet"
         )
     if ending not in SEPARATORS and ending not in PARQUET:
+        if path.suffix.lower() == ".zip":
+            raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
         # LETOR text: columns of features, grades, queries and names.
         X, q = data = read_letor(path, absent=absent)
         if data.n_features > MOST_FEATURES or X.shape[0] * X.shape[1] > MOST_VALUES:
@@ -361,15 +365,14 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
         names = head.iloc[0].tolist()
         _check_names(names)
         # Text: what has to be, and for now numbers with leading zeros; of the latter a word may mean a missing one.
-        padded = head.iloc[1:].apply(lambda fields: fields.str.fullmatch(PADDED).any())
-        kept = set(text)
-        kinds = {
-            name: str for name, is_padded in zip(names, padded, strict=True) if is_padded or name in kept
-        }
+        kept, columns = set(text), zip(names, dict(head.iloc[1:]).values(), strict=True)
+        padded = [name for name, of in columns if name not in kept and of.str.fullmatch(PADDED).any()]
         words = ["", *MISSING, *(f" {word}" for word in MISSING)]
         missing = {name: [""] if name in kept else words for name in names}
         file.seek(0)
-        frame = pd.read_csv(file, low_memory=False, na_values=missing, dtype=kinds, **settings)
+        frame = pd.read_csv(
+            file, low_memory=False, na_values=missing, dtype=dict.fromkeys([*kept, *padded], str), **settings
+        )
         if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
             by = {",": "commas", "\t": "tabs"}[separator]
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
@@ -386,16 +389,16 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
                             "file was cut off"
                         )
 
-    # What a reader may have meant otherwise is said.
-    for name in kinds:
-        fields = frame[name]
-        if name in kept and (there := fields[fields.isin(MISSING)].unique().tolist()):
+    # What may have been meant otherwise is said.
+    for name in frame.columns.intersection(kept):
+        if there := sorted(frame[name][frame[name].isin(MISSING)].unique()):
             warn(
-                f"column {quote(name)} of {path} holds {listed(sorted(there))}, read as text like any other: leave the "
-                "field empty where the value is missing"
+                f"column {quote(name)} of {path} holds {listed(there)}, read as text like any other: leave the field "
+                "empty where the value is missing"
             )
-        numbers = pd.to_numeric(fields, errors="coerce")
-        if name not in kept and numbers.notna().equals(fields.notna()):
+    for name in padded:
+        fields, numbers = frame[name], pd.to_numeric(frame[name], errors="coerce")
+        if numbers.notna().equals(fields.notna()):
             first = fields[fields.str.fullmatch(PADDED, na=False)].iloc[0]
             warn(
                 f"column {quote(name)} of {path} holds {first!r}, read as the number {int(first)}: if it is a code, "

@@ -376,27 +376,6 @@ def warn_of_sorted_rows(measure: Any, q: Queries) -> None:
         )
 
 
-def warn_of_cut_queries(training: tuple[Any, Any, Any] | None, X: Any, q: Queries) -> None:
-    """Warn where a frame has rows of queries of which the ranker was trained on others, as folds of rows make them.
-
-    `training` is the index of the training frame, and the ids and numbers of rows of its queries. Frames that were
-    numbered apart have rows of the same index, and may have queries of the same id.
-    """
-    if training is None or q.ids is None or not hasattr(X, "index") or X.index.isin(training[0]).any():
-        return
-    import pandas as pd
-
-    _, ids, sizes = training
-    place = pd.Index(ids).get_indexer(pd.Index(q.ids))
-    cut = np.count_nonzero((place >= 0) & (sizes[place] != q.sizes))
-    if cut:
-        warn(
-            f"queries: {cut} of {q.n_queries} were trained on with other rows than these: KFold and train_test_split "
-            "cut queries, and the score says nothing of new ones; split whole queries, by GroupKFold with groups= the "
-            "column of queries"
-        )
-
-
 def hint(name: Any, known: Iterable[str]) -> str:
     """A suggestion for an unknown name.
 

@@ -372,14 +372,6 @@ def test_a_model_of_other_features_is_not_continued(engine):
         ranker(engine).fit(X, Q.relevance, qid=QID, **model)
 
 
-def test_a_callback_without_a_list(engine):
-    made, arguments = ranker(engine), {"callbacks": lightgbm.early_stopping(2, verbose=False)}
-    if engine == "xgboost":
-        made, arguments = ranker(engine, callbacks=xgboost.callback.EarlyStopping(rounds=2)), {}
-    with pytest.raises(TypeError, match=r"^callbacks is <.*: give a list of callbacks"):
-        made.fit(X, Q.relevance, qid=QID, **arguments)
-
-
 @pytest.mark.parametrize(
     ("given", "remedy"),
     [

@@ -317,8 +317,9 @@ def first_rounds(n: int) -> dict[str, Any]:
 
 def set_booster(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
     """Give a ranker a booster and the results of its rounds."""
-    ranker._Booster, ranker._evals_result = booster, history
+    ranker._Booster, ranker._evals_result, ranker.fitted_ = booster, history, True
     ranker._best_iteration, ranker._best_score = booster.best_iteration, booster.best_score
+    ranker._n_features = ranker._n_features_in = booster.num_feature()
 
 
 # Clusters.

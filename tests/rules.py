@@ -17,6 +17,7 @@ from lambdaboost.evaluation import (
     NDCG,
     PairAccuracy,
     Precision,
+    Recall,
     Spearman,
 )
 from lambdaboost.objectives import (
@@ -186,6 +187,7 @@ RULES = [
     _swap(ERR(k=3, max_grade=5), highest=5),
     _swap(Precision(k=1)),
     _swap(Precision(k=5, threshold=2)),
+    _swap(Recall(k=5, threshold=2)),
     _swap(PairAccuracy()),
     _swap(Spearman()),
     _local_swap(MAP(), 0.0),

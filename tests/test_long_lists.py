@@ -18,7 +18,7 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.swaps import make_swap
+from lambdaboost.objectives.swaps import swap_of
 
 
 def check(objective, scores, monkeypatch, sweep, relevance, **labels):
@@ -98,7 +98,9 @@ def test_clicks(zeros, sweep, monkeypatch):
     clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
     q = check(objective, rng.normal(size=700), monkeypatch, sweep, np.zeros(700), clicks=clicks)
     levels = objective.rule.levels(q)
-    assert _sweep.is_sweep_faster(q, levels, make_swap(objective.metric, q)).all() == sweep
+    assert (
+        _sweep.is_sweep_faster(q, levels, swap_of(objective.metric).make(objective.metric, q)).all() == sweep
+    )
 
 
 @pytest.mark.slow

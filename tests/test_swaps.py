@@ -15,13 +15,14 @@ from lambdaboost import (
     PairAccuracy,
     Precision,
     Queries,
+    Recall,
     SigmoidLocal,
     Spearman,
 )
 from lambdaboost.evaluation import MEASURES
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps import SWAPS, make_swap
+from lambdaboost.objectives.swaps import SWAPS, swap_of
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -131,13 +132,13 @@ def test_a_document_that_surely_satisfies_in_a_long_list(grade, monkeypatch):
 
 @pytest.mark.parametrize("metric", EACH, ids=repr)
 def test_the_grades_of_near_linear_time(metric):
-    """By the sweep; the pairs of Precision and MRR are those above a cutoff or the first relevant document."""
+    """By the sweep; the pairs of Precision, Recall and MRR are those above a cutoff or the first relevant document."""
     n = 6_000
-    most = {PairAccuracy: 0, MRR: 0, Precision: 0}.get(type(metric), 16)
+    most = {PairAccuracy: 0, MRR: 0, Precision: 0, Recall: 0}.get(type(metric), 16)
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _sweep.is_sweep_faster(q, levels_of(q, metric.source), make_swap(metric, q))
+        worth = _sweep.is_sweep_faster(q, levels_of(q, metric.source), swap_of(metric).make(metric, q))
         assert worth.tolist() == [grades <= most]
 
 
@@ -157,13 +158,13 @@ def test_the_swap_of_a_subclass_goes_first():
         pass
 
     def halved(metric, q):
-        swap = make_swap(NDCG(metric.k), q)
+        swap = swap_of(NDCG()).make(metric, q)
         return swap._replace(discounts=swap.discounts / 2)
 
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]
     try:
-        SWAPS[Halved] = halved
+        SWAPS[Halved] = SWAPS[NDCG]._replace(make=halved)
         np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
         np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
     finally:

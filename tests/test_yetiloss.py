@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
+from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep
-from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
 
 

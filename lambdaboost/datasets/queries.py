@@ -246,6 +246,17 @@ class Queries:
             refuse_labels(name, labels, labels < 0, NEGATIVE)
         return labels
 
+    def is_ordered(self, name: str) -> NDArray[np.bool_]:
+        """Whether each query has two documents of different labels in a source, bool (n_queries,); NaN is no label.
+
+        >>> Queries([1, 1, 0, 1], sizes=[2, 2]).is_ordered("relevance")
+        array([False,  True])
+        """
+        labels = self.source(name, allow_negative=True)
+        high, low = (limit.reduceat(labels, self.offsets[:-1]) for limit in (np.fmax, np.fmin))
+        different: NDArray[np.bool_] = high > low
+        return different
+
     def required_position(self) -> NDArray[np.int32]:
         """The position of each row; raises ValueError if there are no positions."""
         if self.position is None:

@@ -36,21 +36,21 @@ class NativeObjective(str):
         LightGBM's ``"lambdarank"`` corrects for positions in its own way, but not on the device "cuda", for which it is
         written again, without positions (LightGBM's src/objective/cuda/cuda_rank_objective.cu).
         """
-        grades, title = np.asarray(q.labels[RELEVANCE]), ENGINES[self.owner].TITLE
-        if grades.dtype.kind == "f" and np.isnan(grades).any():
+        as_read, grades, title = q, q.labels[RELEVANCE], ENGINES[self.owner].TITLE
+        if np.isnan(grades).any():
             warn(
                 f"NaN labels: {title}'s own objective reads missing grades as 0; drop these rows, or give an "
                 "objective such as LambdaRank(), for which they stay missing"
             )
             grades = np.nan_to_num(grades)
+            as_read = Queries(grades, q.sizes, weight=q.weight)
         remedy = "give an objective of their order, such as RankNet() or LambdaRank(Spearman())"
         own = f"{title}'s own {self} takes grades"
         refuse_labels("relevance", grades, grades < 0, f"{own} ≥ 0; {remedy}")
         if self == "rank:map":
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
-        high, low = (limit.reduceat(grades, q.offsets[:-1]) for limit in (np.maximum, np.minimum))
-        if not ((high > low) & (q.query_weight > 0)).any():
+        if not (as_read.is_ordered(RELEVANCE) & (q.query_weight > 0)).any():
             warn(
                 f"{self} has no pair of documents to order, so nothing is learnt from it: no query with a weight above "
                 "0 has two documents with different grades; look at the grades and the queries"

@@ -160,11 +160,6 @@ class MAP(Measure):
     k: int | None = None
     threshold: float = 1
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of a document in a swap: 1 / min(R, k) if it is relevant, else 0; float32 (n_documents,)."""
-        n = np.clip(count_judged(q, self.threshold)[0], 1, self.k).astype(np.float64)
-        return (relevant(q, self.threshold) / np.repeat(n, q.sizes)).astype(np.float32)
-
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The precisions at the ranks of relevant documents, averaged."""
         return over_judged(_average_precisions, self, scores, q, self.k)
@@ -211,10 +206,6 @@ class MRR(Measure):
     k: int | None = None
     threshold: float = 1
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of a document in a swap: 1 if it is relevant, else 0; float32 (n_documents,)."""
-        return relevant(q, self.threshold)
-
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One over the rank of the first relevant document."""
         return over_judged(_reciprocal_ranks, self, scores, q, self.k)
@@ -257,10 +248,6 @@ class Precision(Measure):
 
     k: int
     threshold: float = 1
-
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of a document in a swap: 1/k if it is relevant, else 0; float32 (n_documents,)."""
-        return relevant(q, self.threshold) / np.float32(self.k)
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """Hits over k."""

@@ -12,7 +12,7 @@ from lambdaboost._jit import kernel, kernel_strict_fp, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.pairs import levels, share_of_pairs
+from lambdaboost.evaluation.pairs import share_of_pairs
 from lambdaboost.evaluation.rankings import sort_by_score
 
 
@@ -67,12 +67,6 @@ class PairAccuracy(Measure):
     """
 
     allows_negative: ClassVar[bool] = True
-
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of one pair, 1/N; float32 (n_documents,)."""
-        pairs = levels(q, RELEVANCE).n_pairs
-        one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
-        return np.repeat(one_over, q.sizes).astype(np.float32)
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The share of pairs in the right order."""

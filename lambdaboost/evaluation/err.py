@@ -49,8 +49,8 @@ class ERR(Measure):
         remedy = "give the highest possible grade, above 0 and at most 1023"
         self._set(max_grade=check_number("max_grade", self.max_grade, above=0, high=1023, remedy=remedy))
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float64]:
-        """The gain of a document in a swap: its probability to satisfy, R; float64 (n_documents,)."""
+    def satisfaction(self, q: Queries) -> NDArray[np.float64]:
+        """R, the probability of each document that it satisfies, float64 (n_documents,)."""
         too_high = q.relevance > np.float32(self.max_grade)
         refuse_labels("relevance", q.relevance, too_high, f"above max_grade={self.max_grade}; raise it")
         grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
@@ -58,7 +58,7 @@ class ERR(Measure):
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The sum over the ranks up to k."""
-        satisfaction = q.memo((ERR, self.max_grade), lambda: self.swap_gains(q))
+        satisfaction = q.memo((ERR, self.max_grade), lambda: self.satisfaction(q))
         best = np.maximum.reduceat(satisfaction, q.offsets[:-1])
         values = over_rankings(_errs, mask_not_retrieved(satisfaction, scores, 0.0), scores, q, self.k)
         return np.where(best > 0, values, np.nan)

@@ -47,11 +47,6 @@ class DiscountedGain(Measure, registered=False):
 
         return q.memo(("ideal", self.k, *self._of_gains), build)
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float64]:
-        """The gain of a document in a swap: over its query's ideal DCG@k, 0 where that is 0; float64 (n_documents,)."""
-        ideal = np.repeat(self.ideal(q), q.sizes)
-        return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
-
     @cached_property
     def _of_gains(self) -> tuple[Any, ...]:
         """What gains depend on: the class and its parameters without the cutoff and `empty`."""

@@ -6,61 +6,27 @@ over the levels of the labels holds the documents that rank above the current on
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
-from lambdaboost.evaluation.rankings import longest, ranking, sort_by_score
-
-
-class LabelLevels(NamedTuple):
-    """The distinct labels of each query, from the highest."""
-
-    of_document: NDArray[np.float64]  # (n_documents,) 1 for the highest label; 0 where it is missing
-    n: NDArray[np.int64]  # (n_queries,) how many levels there are
-    n_pairs: NDArray[np.float64]  # (n_queries,) the number of pairs of different level
-
-
-def levels(q: Queries, source: str) -> LabelLevels:
-    """The levels of a label source; cached in `q`."""
-
-    def find() -> LabelLevels:
-        # The labels of each query in descending order, missing ones last.
-        labels, starts = q.source(source, allow_negative=True), q.offsets[:-1]
-        key = np.where(np.isnan(labels), -np.inf, labels.astype(np.float64))
-        rows = np.repeat(starts, q.sizes) + ranking(key, q.offsets)
-        in_order, known = labels[rows], ~np.isnan(labels[rows])
-
-        # A level begins where the label is another than the one before.
-        begins = known & (in_order != np.roll(in_order, 1))
-        begins[starts] = known[starts]
-        n, of_document = np.add.reduceat(begins, starts, dtype=np.int64), np.zeros(q.n_documents)
-        level = np.cumsum(begins) - np.repeat(np.cumsum(n) - n, q.sizes)
-        of_document[rows[known]] = level[known]
-
-        # Of the n² ordered pairs of documents with a label, those that tie are left out.
-        tied = np.bincount(np.cumsum(begins)[known] - 1).astype(np.float64)
-        n_tied = np.bincount(q.query_of_row[begins], tied * tied, minlength=q.n_queries)
-        n_known = np.add.reduceat(known, starts, dtype=np.float64)
-        return LabelLevels(of_document, n, (n_known**2 - n_tied) / 2)
-
-    return q.memo(("label levels", source), find)
+from lambdaboost.evaluation.levels import levels_of
+from lambdaboost.evaluation.rankings import longest, sort_by_score
 
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
     """The share of pairs of different label in the right order; NaN if there is none."""
-    wrong, lanes, level = np.empty(q.n_queries), in_lanes(q), levels(q, source)
+    wrong, lanes, levels = np.empty(q.n_queries), in_lanes(q), levels_of(q, source)
     if lanes.query.size:
         labels = q.source(source, allow_negative=True)
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
-        in_order = sort_by_score(level.of_document, scores, q)
-        over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
-    pairs = level.n_pairs
+        # float64, for which `sort_by_score` is compiled already.
+        in_order = sort_by_score(levels.of_document.astype(np.float64), scores, q)
+        over_queries(_wrong_by_tree, q.offsets, in_order, levels.first, wrong)
+    pairs = q.memo(("n pairs", source), levels.count_pairs)
     return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
 
 
@@ -94,7 +60,7 @@ def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out)
 
 
 @kernel
-def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):
+def _wrong_by_tree(first, last, offsets, ranked, first_level, out):
     """Lists that are too long for lanes.
 
     `above` is the tree: its sum up to a level counts the documents above of that level or a better one.
@@ -103,11 +69,12 @@ def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):
     for q in range(first, last):
         if offsets[q + 1] - offsets[q] <= LONGEST_COUNTED:
             continue
-        for level in range(n_levels[q] + 1):
+        n_levels = first_level[q + 1] - first_level[q]
+        for level in range(n_levels + 1):
             above[level] = 0
         wrong, n = 0, 0
         for figure in ranked[offsets[q] : offsets[q + 1]]:
-            level = np.int64(figure)
+            level = np.int64(figure) + 1  # from 1 for the best; 0 without a label
             if level == 0:
                 continue
             # The documents above of a worse level are those that are not in the sum.
@@ -117,7 +84,7 @@ def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):
                 at &= at - 1
             wrong += n - no_worse
             n += 1
-            while level <= n_levels[q]:
+            while level <= n_levels:
                 above[level] += 1
                 level += level & -level
         out[q] = wrong

@@ -9,13 +9,13 @@ from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 Zeros = Literal["label", "missing"]
 
 
-class ClickTier(Objective):
+class ClickTier(PairObjective):
     r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
 
     For documents equal in every source of `within`, with labels :math:`c_i > c_j` in `source`:
@@ -30,8 +30,10 @@ class ClickTier(Objective):
     Parameters
     ----------
     metric : CNDCG or NDCG
-        The measure whose change by a swap weights a pair, on the labels of `source`, which `CNDCG` takes from here
-        where it has its default. NDCG reads the grades, so it needs ``source="relevance"`` and another `within`.
+        The measure whose change by a swap weights a pair, on the labels of `source`: by default CNDCG of that source.
+        One that you give has to name the same source, such as ``ClickTier(CNDCG(k=3, source="sales"), "sales")``. NDCG
+        reads the grades, for a tier of grades below another source:
+        ``ClickTier(NDCG(), "relevance", within=("clicks",))``.
     source : str
         The label source of this tier.
     within : tuple of str
@@ -69,12 +71,16 @@ class ClickTier(Objective):
             raise ValueError(
                 f"source {self.source!r} is also in within={self.within}: documents cannot both tie and differ in it"
             )
-        # A metric that says nothing of its source reads that of the tier.
-        if isinstance(self.metric, CNDCG) and self.metric.source == CNDCG.source:
-            object.__setattr__(self, "metric", replace(self.metric, source=self.source))
+        # The default metric follows the source. One that was given is never changed, so it has to read that source.
+        if self.metric is ClickTier.metric and self.source != CNDCG.source:
+            object.__setattr__(self, "metric", CNDCG(source=self.source))
         if self.metric.source != self.source:
+            remedy = f"leave metric out, or give metric=CNDCG(source={self.source!r})"
+            if isinstance(self.metric, CNDCG):
+                matching = replace(self.metric, source=self.source)
+                remedy = f"give source={self.metric.source!r}, or metric={matching!r}"
             raise ValueError(
-                f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}"
+                f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}: {remedy}"
             )
 
     @property

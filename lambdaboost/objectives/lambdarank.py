@@ -5,11 +5,11 @@ from __future__ import annotations
 from lambdaboost._checks import check_sigma
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps import check_swap
 
 
-class LambdaRank(Objective):
+class LambdaRank(PairObjective):
     r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:
@@ -22,6 +22,7 @@ class LambdaRank(Objective):
     =================== =======================================================================================
     NDCG@k, CNDCG@k     :math:`|(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k
     Precision@k         :math:`1/k` where :math:`p \le k < r`; Precision@1 is winner takes all
+    Recall@k            :math:`1/R` where :math:`p \le k < r`, R the number of relevant documents
     MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
     MRR@k               :math:`|\max(v(r_j), x_i) - Z|`
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
@@ -45,7 +46,7 @@ class LambdaRank(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, Precision, PairAccuracy or Spearman
+    metric : NDCG, CNDCG, MAP, MRR, ERR, Precision, Recall, PairAccuracy or Spearman
         The measure Z; pairs are of different labels in its source.
     sigma : float
         Steepness of the logistic, > 0.

@@ -25,7 +25,7 @@ from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.measure import check_measure, is_ordered, mean_of
+from lambdaboost.evaluation.measure import check_measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.scoring import columns_of
 
@@ -424,7 +424,7 @@ def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.b
     """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
     hashes = hash_queries(train)
     for valid in others:
-        ordered = np.any([is_ordered(valid.queries, source) for source in valid.queries.labels], axis=0)
+        ordered = np.any([valid.queries.is_ordered(source) for source in valid.queries.labels], axis=0)
         both = np.isin(hash_queries(valid), hashes) & ordered
         ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
         if ids is not None and known is not None:

@@ -7,8 +7,8 @@ A rule over pairs (`pair_rule`) sums, over all pairs of a better document i and 
 with a weight w = |ΔZ|, which a *swap* gives by the gains and the ranks of both (`swaps.swap`), times a factor
 of i if the rule has any, and a force f and curvature c that ρ decides (`sigmoid`).
 
-Documents of one label are a *level* (`levels`), known before any score. The documents of a query are grouped by level,
-so that what a document should be above is one contiguous run, and no loop looks at a label:
+Documents of one label are a *level* (`evaluation.levels`), known before any score. The documents of a query are grouped
+by level, so that what a document should be above is one contiguous run, and no loop looks at a label:
 
     slot       0 1 2 3 | 4 5 | 6 7 8 9 10        three levels, best first
     a tile     0                 4 rows of one level

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES
+from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, in_batches, sum_by_lanes
-from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE
 from lambdaboost.objectives.kernels.sweep import is_sweep_faster, sum_by_sweep
@@ -73,7 +73,7 @@ class PreparedPairs:
         self.none = np.zeros(q.n_queries, dtype=bool)
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None
         # Kernels of long lists are compiled for one type of levels.
-        self.levels = levels if list(self.groups) == [BY_LANES] else levels.wide()
+        self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
         self.gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
 
     def __call__(self, now: Round, swap: Any = None, force: Any = None) -> tuple[Derivatives, Derivatives]:

@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, Measure, PairAccuracy, Precision, Spearman
-from lambdaboost.objectives.swaps.dcg import swap_of_dcg, swap_of_precision
+from lambdaboost.evaluation import (
+    CNDCG,
+    ERR,
+    MAP,
+    MRR,
+    NDCG,
+    Measure,
+    PairAccuracy,
+    Precision,
+    Recall,
+    Spearman,
+)
+from lambdaboost.objectives.swaps.dcg import (
+    hits_over_k,
+    hits_over_relevant,
+    normalized_gains,
+    swap_of_dcg,
+    swap_of_hits,
+)
 from lambdaboost.objectives.swaps.err import swap_of_err
-from lambdaboost.objectives.swaps.map import swap_of_map
-from lambdaboost.objectives.swaps.mrr import swap_of_mrr
+from lambdaboost.objectives.swaps.map import one_over_m, swap_of_map
+from lambdaboost.objectives.swaps.mrr import gain_of_mrr, swap_of_mrr
 from lambdaboost.objectives.swaps.pair_accuracy import swap_of_pair_accuracy
-from lambdaboost.objectives.swaps.spearman import swap_of_spearman
+from lambdaboost.objectives.swaps.spearman import ranks_of_labels, swap_of_spearman
 
-# A function of a measure and queries that makes the swap, for each measure whose swaps weight pairs.
-SWAPS: dict[type[Measure], Callable[[Any, Queries], Any]] = {
-    NDCG: swap_of_dcg,
-    CNDCG: swap_of_dcg,
-    Precision: swap_of_precision,
-    MAP: swap_of_map,
-    MRR: swap_of_mrr,
-    ERR: swap_of_err,
-    PairAccuracy: swap_of_pair_accuracy,
-    Spearman: swap_of_spearman,
+
+class SwapOf(NamedTuple):
+    """What the swaps of a measure are, as two functions of it and queries."""
+
+    gains: Callable[
+        [Any, Queries], NDArray[Any]
+    ]  # of every document (n_documents,), whose differences weight pairs
+    make: Callable[[Any, Queries], Any]  # what |ΔZ| is by ranks: a swap (`swap`)
+
+
+# The measures whose swaps weight pairs.
+SWAPS: dict[type[Measure], SwapOf] = {
+    NDCG: SwapOf(normalized_gains, swap_of_dcg),
+    CNDCG: SwapOf(normalized_gains, swap_of_dcg),
+    Precision: SwapOf(hits_over_k, swap_of_hits),
+    Recall: SwapOf(hits_over_relevant, swap_of_hits),
+    MAP: SwapOf(one_over_m, swap_of_map),
+    MRR: SwapOf(gain_of_mrr, swap_of_mrr),
+    ERR: SwapOf(ERR.satisfaction, swap_of_err),
+    PairAccuracy: SwapOf(lambda metric, q: q.relevance, swap_of_pair_accuracy),
+    Spearman: SwapOf(ranks_of_labels, swap_of_spearman),
 }
 
 
@@ -37,6 +67,6 @@ def check_swap(name: str, metric: object) -> None:
         )
 
 
-def make_swap(metric: Any, q: Queries) -> Any:
-    """The swap of a measure in these queries: its own, or that of its nearest base class."""
-    return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)(metric, q)
+def swap_of(metric: Measure) -> SwapOf:
+    """The swaps of a measure: its own, or those of its nearest base class."""
+    return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)

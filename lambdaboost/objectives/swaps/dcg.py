@@ -1,4 +1,4 @@
-"""The swap of discounted gains: NDCG, CNDCG and Precision, whose discount is 1 in the first ranks and 0 below."""
+"""The swap of discounted gains: NDCG, CNDCG; Precision and Recall, whose discount is 1 in k ranks and 0 below."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG, Precision
-from lambdaboost.objectives.swaps.gains import ranks_from_0
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
+from lambdaboost.evaluation.binary import count_judged, relevant
+from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES
 
 
-@traits(fixed_by_rank=True, n_terms=1)
 class Dcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised."""
 
@@ -22,7 +21,7 @@ class Dcg(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_ranks(swap, first, by_rank, discount, second):
         """Discounts, whichever documents stand there.
 
         They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
@@ -32,18 +31,7 @@ class Dcg(NamedTuple):
             discount[rank] = swap.discounts[rank] - last
         return swap.cutoff
 
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the discounts of two ranks differ."""
-        return abs(i.discount - j.discount)
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The discount alone, which falls from rank to rank."""
-        w[1] = 1
-
-
-@traits(by_document=True, n_terms=1)
 class MeanDcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |m_i − m_j|, m the mean discount of a document over rankings (`kernels.noise`)."""
 
@@ -51,24 +39,14 @@ class MeanDcg(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_documents(swap, first, by_rank, discount, second):
         """Mean discounts, in the order given, in which those that are 0 may come last."""
-        n = discount.size
+        n = by_rank.size
         for rank in range(n):
             discount[rank] = swap.mean[first + by_rank[rank]]
         while n > 0 and discount[n - 1] == 0:
             n -= 1
         return n
-
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the discounts of two documents differ."""
-        return abs(i.discount - j.discount)
-
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The mean discount alone."""
-        w[1] = 1
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -77,6 +55,28 @@ def check_dcg(name: str, metric: object) -> None:
         raise TypeError(
             f"{name} is {shorten_repr(metric)}, expected a measure of the DCG family such as NDCG() or CNDCG()"
         )
+
+
+def normalized_gains(metric: NDCG | CNDCG, q: Queries) -> NDArray[np.float64]:
+    """The gain of each document over the ideal DCG of its query, 0 where that is 0; (n_documents,)."""
+    ideal = np.repeat(metric.ideal(q), q.sizes)
+    return np.divide(metric.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
+
+
+def hits_over_k(metric: Precision, q: Queries) -> NDArray[np.float64]:
+    """1/k for each relevant document, else 0; (n_documents,)."""
+    return relevant(q, metric.threshold).astype(np.float64) / metric.k
+
+
+def hits_over_relevant(metric: Recall, q: Queries) -> NDArray[np.float64]:
+    """1/R for each of the R relevant documents of a query, else 0; (n_documents,)."""
+    n_relevant = np.maximum(count_judged(q, metric.threshold)[0], 1)
+    return relevant(q, metric.threshold) / np.repeat(n_relevant, q.sizes)
+
+
+def ranks_from_0(q: Queries) -> NDArray[np.int64]:
+    """0, 1, … for discounts by rank: as many as the longest query has, and at least as many as lanes read."""
+    return np.arange(max(q.sizes.max(), LONGEST_IN_LANES))
 
 
 def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
@@ -93,10 +93,10 @@ def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
 
 
 def swap_of_dcg(metric: Any, q: Queries) -> Dcg:
-    """Discounts by rank and the cutoff of a measure of the DCG family, whose gains are divided by the ideal DCG."""
+    """Discounts by rank and the cutoff of a measure of the DCG family."""
     return Dcg(discounts_to(metric.k, q), metric.k or q.n_documents)
 
 
-def swap_of_precision(metric: Precision, q: Queries) -> Dcg:
+def swap_of_hits(metric: Precision | Recall, q: Queries) -> Dcg:
     """A document counts its gain in the first k ranks, and nothing below."""
     return Dcg(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)

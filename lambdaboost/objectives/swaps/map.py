@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.evaluation.binary import count_judged, relevant
 
 
-@traits(has_second=True, n_terms=2)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
@@ -34,7 +32,7 @@ class AveragePrecision(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
         relevant = reciprocals = 0.0
         depth = min(swap.cutoff, by_rank.size)
@@ -56,11 +54,17 @@ class AveragePrecision(NamedTuple):
         return abs(i.discount - j.discount) - (i.second - j.second)
 
     @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second):
         """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
-        w[1], w[2] = 1, -1 if upper < lower else 1
+        return 0.0, 1.0, -1.0 if upper < lower else 1.0
+
+
+def one_over_m(metric: MAP, q: Queries) -> NDArray[np.float64]:
+    """1/M for each relevant document, else 0; (n_documents,)."""
+    m = np.clip(count_judged(q, metric.threshold)[0], 1, metric.k)
+    return relevant(q, metric.threshold) / np.repeat(m, q.sizes)
 
 
 def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:
     """The swap of MAP."""
-    return AveragePrecision(*gains_and_cutoff(metric, q))
+    return AveragePrecision(one_over_m(metric, q), metric.k or q.n_documents)

@@ -16,25 +16,23 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.evaluation.binary import relevant
 
 
-@traits(n_terms=None)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
-    gains: NDArray[np.float64]  # (n_documents,)
+    relevant: NDArray[np.float32]  # (n_documents,) 1 or 0
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """What x − Z or v − Z is of each rank's document."""
         n = by_rank.size
         # The ranks of the first two relevant documents, n where there is none.
         highest = next_highest = n
         for r in range(n):
-            if swap.gains[first + by_rank[r]] > 0:
+            if swap.relevant[first + by_rank[r]] > 0:
                 if highest < n:
                     next_highest = r
                     break
@@ -44,7 +42,7 @@ class ReciprocalRank(NamedTuple):
         for r in range(n):
             if r == highest:
                 discount[r] = (1 / (next_highest + 1) if next_highest < depth else 0.0) - now
-            elif swap.gains[first + by_rank[r]] > 0:
+            elif swap.relevant[first + by_rank[r]] > 0:
                 discount[r] = 0
             else:
                 discount[r] = (1 / (r + 1) if r < depth else 0.0) - now
@@ -56,6 +54,11 @@ class ReciprocalRank(NamedTuple):
         return abs(max(i.discount, j.discount))
 
 
+def gain_of_mrr(metric: MRR, q: Queries) -> NDArray[np.float32]:
+    """1 for each relevant document, else 0; (n_documents,)."""
+    return relevant(q, metric.threshold)
+
+
 def swap_of_mrr(metric: MRR, q: Queries) -> ReciprocalRank:
     """The swap of MRR."""
-    return ReciprocalRank(*gains_and_cutoff(metric, q))
+    return ReciprocalRank(relevant(q, metric.threshold), metric.k or q.n_documents)

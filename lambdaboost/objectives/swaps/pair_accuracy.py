@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.swaps.gains import gains_and_cutoff
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.evaluation.levels import levels_of
+from lambdaboost.objectives.swaps.swap import ONE
 
 
-@traits(by_gain=False, counts_pairs=True, n_terms=None)
 class RightPairs(NamedTuple):
     """PairAccuracy; every document's gain is 1/N."""
 
@@ -30,11 +30,21 @@ class RightPairs(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """1/N as the second term, by which the kernel in float64 multiplies the number of pairs that turn."""
         for r in range(second.size):
             discount[r], second[r] = 0, swap.gains[first]
         return swap.cutoff
+
+    @staticmethod
+    def counts_pairs(swap):
+        """Whether the documents between the two decide."""
+        return True
+
+    @staticmethod
+    def gain_delta(swap, i, j):
+        """One, whatever the gains."""
+        return ONE
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -42,6 +52,12 @@ class RightPairs(NamedTuple):
         return i.second
 
 
+def one_over_n(metric: PairAccuracy, q: Queries) -> NDArray[np.float64]:
+    """1/N of the query of each document, 0 where there is no pair; (n_documents,)."""
+    pairs = levels_of(q, RELEVANCE).count_pairs()
+    return np.repeat(np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries)), q.sizes)
+
+
 def swap_of_pair_accuracy(metric: PairAccuracy, q: Queries) -> RightPairs:
     """The swap of PairAccuracy."""
-    return RightPairs(*gains_and_cutoff(metric, q))
+    return RightPairs(one_over_n(metric, q), q.n_documents)

@@ -19,19 +19,16 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
-from lambdaboost.objectives.swaps.swap import traits
 
 
-@traits(n_terms=1)
 class LabelledRanks(NamedTuple):
     """Spearman; a discount is minus the rank among the labelled documents, which float32 holds up to 16 million."""
 
-    gains: NDArray[np.float64]  # (n_documents,) b/(A B)
     labelled: NDArray[np.bool_]  # (n_documents,)
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """Minus the ranks."""
         rank = 0
         for r in range(by_rank.size):
@@ -39,27 +36,16 @@ class LabelledRanks(NamedTuple):
             discount[r] = -rank  # falling from rank to rank, as the sweep expects
         return swap.cutoff
 
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the ranks differ."""
-        return abs(i.discount - j.discount)
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The discount alone."""
-        w[1] = 1
-
-
-def _gains(q: Queries, source: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """b/(A B) of each document, and whether it has a label."""
-    ranks = centered_ranks(q.source(source, allow_negative=True).astype(np.float64), q)
+def ranks_of_labels(metric: Spearman, q: Queries) -> NDArray[np.float64]:
+    """b/(A B) of each document, 0 without a label; (n_documents,)."""
+    ranks = centered_ranks(q.source(metric.source, allow_negative=True).astype(np.float64), q)
     labelled, b, starts = ~np.isnan(ranks), np.nan_to_num(ranks), q.offsets[:-1]
     n = np.add.reduceat(labelled, starts, dtype=np.float64)
     scale = np.repeat(np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts)), q.sizes)
-    return np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size)), labelled
+    return np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size))
 
 
 def swap_of_spearman(metric: Spearman, q: Queries) -> LabelledRanks:
     """The swap of Spearman."""
-    gains, labelled = q.memo(("gains of ranks", metric.source), lambda: _gains(q, metric.source))
-    return LabelledRanks(gains, labelled, q.n_documents)
+    return LabelledRanks(~np.isnan(q.source(metric.source, allow_negative=True)), q.n_documents)

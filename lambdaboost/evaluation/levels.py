@@ -1,4 +1,4 @@
-"""Which documents pair with which: the documents of a query by levels, which are known before any score."""
+"""The documents of a query by level, those of one label: which pair with which, known before any score."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-
-LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster (`lanes`, `tiles`)
 
 
 class Levels(NamedTuple):
@@ -27,20 +25,20 @@ class Levels(NamedTuple):
     # (n_levels,) the first level after its run of partners, counted within the query
     reach: NDArray[np.int32]
 
-    def wide(self) -> Levels:
+    def as_int32(self) -> Levels:
         """The same with `of_document` as int32, for which kernels are compiled."""
         return self._replace(of_document=self.of_document.astype(np.int32, copy=False))
 
-    def query(self) -> NDArray[np.int64]:
+    def query_of_level(self) -> NDArray[np.int64]:
         """The query of each level."""
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
 
-    def pairs(self) -> NDArray[np.float64]:
+    def count_pairs(self) -> NDArray[np.float64]:
         """The number of pairs of each query."""
-        before = np.append(0, np.cumsum(self.size, dtype=np.float64))
-        after = np.arange(self.size.size) + 1
-        partners = before[self.first[self.query()] + self.reach] - before[after]
-        return np.bincount(self.query(), self.size * partners, self.first.size - 1).astype(np.float64)
+        query = self.query_of_level()
+        documents_to = np.append(0, np.cumsum(self.size, dtype=np.float64))
+        partners = documents_to[self.first[query] + self.reach] - documents_to[1:]
+        return np.bincount(query, self.size * partners, self.first.size - 1).astype(np.float64)
 
 
 def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:
@@ -95,7 +93,7 @@ def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero:
             changed[1:] |= column[1:] != column[:-1]
         return np.flatnonzero(changed)
 
-    # Where levels begin and end, and the levels of each query and of each tie.
+    # Where levels begin and end, and the levels of each query and of each tie, numbered through all queries.
     level_start = starts(keys)
     level_end = np.append(level_start[1:], n)[: level_start.size]
     tie_start = starts(keys[:-1])

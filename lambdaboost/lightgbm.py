@@ -22,17 +22,12 @@ from numpy.typing import ArrayLike
 from lambdaboost._installed import package
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
+from lambdaboost.engines.base import is_true, with_min_leaf_size
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
-from lambdaboost.ranker import (
-    OWN_PARAMS,
-    Ranker,
-    as_list,
-    read_callbacks,
-    read_metrics,
-)
+from lambdaboost.ranker import OWN_PARAMS, Ranker, as_list, read_metrics
+from lambdaboost.scoring import remember_rows
 from lambdaboost.training import attach_queries
-from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
@@ -166,26 +161,26 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                     "eval_X and eval_y differ: give both, as one set or as tuples of the same length"
                 )
             sets = list(zip(rows, grades, strict=True))
-        arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
         eval_arrays = {
             "eval_group": ("group", eval_group),
             "eval_qid": ("qid", eval_qid),
             "eval_sample_weight": ("weight", eval_sample_weight),
             "eval_init_score": ("init_score", eval_init_score),
         }
-        stops = read_callbacks(callbacks)
-        objective, first, encoder, training, valid = self._read_data(
-            X, y, arrays, sets, eval_arrays, init_model
-        )
-        q, n_features = training.queries, training.features.shape[1]
-        # The base class turns these into parameters, here and in `predict`.
+        # Parameters: the base class makes some of these attributes, here and in `predict`.
+        objective = self._objective_to_fit()
         cutoffs = np.atleast_1d((1, 2, 3, 4, 5) if eval_at is None else eval_at).tolist()
         self._objective, self._eval_at = objective, cutoffs
         params = self._process_params("fit")
         params["objective"] = objective
         feval, early = self._measures(params, eval_metric, eval_at is not None)
-        for at, one in enumerate(valid):
-            self._check_readers(f"eval_set[{at}]", one.queries, feval or ())
+        stops = list(callbacks or ())
+
+        # Data.
+        arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
+        first, encoder, training = self._read_training(X, y, objective, init_model, **arrays)
+        valid = self._read_eval_sets(sets, eval_arrays, training, encoder, feval)
+        q = training.queries
         params = with_min_leaf_size(params, engine, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         named["init_score"] = training.init_score
@@ -200,7 +195,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                 of_valid = attach_queries(of_valid, one.queries)
             valid_sets.append(of_valid)
         # Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls.
-        first_only = engine.is_true(params.get("first_metric_only", True))
+        first_only = is_true(params.get("first_metric_only", True))
         if first_only and engine.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
         for at, callback in enumerate(stops):
@@ -220,13 +215,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             init_model=first,
             callbacks=[*early, *stops, lgb.record_evaluation(history)],
         )
-        # What LGBMRanker.fit sets, for its properties to read.
-        self._n_features_in = n_features
-        self._fitted_with_feature_names = hasattr(training.features, "columns") or feature_name != "auto"
-        self._n_features = booster.num_feature()
         engine.set_booster(self, booster, history)
-        self.fitted_ = True
-        self._remember_fit(objective, encoder, X, q)
+        self._fitted_with_feature_names = hasattr(training.features, "columns") or feature_name != "auto"
+        self._fitted_objective, self._fitted = objective, encoder
+        remember_rows(self, X, q)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -241,7 +233,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     def _measures(
         self, params: dict[str, Any], eval_metric: Any, has_cutoffs: bool
-    ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
+    ) -> tuple[list[Callable[..., Any]], list[Any]]:
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         cutoffs = np.atleast_1d(params["eval_at"]).tolist()
         requested: list[Any] = []
@@ -259,15 +251,10 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                     requested.append(metric)
                 else:
                     requested += read_metrics("metric", metric, engine)
+        requested = requested or [NDCG(k=k) for k in cutoffs]
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
-        if not requested:
-            return [NDCG(k=k) for k in cutoffs], []
-        feval = [_as_feval(metric) for metric in requested if callable(metric)]
-        if not feval:
-            return None, []
-        if isinstance(requested[0], str):
-            return feval, []
-        return feval, [_sort_own_last]
+        early = [_sort_own_last] if callable(requested[0]) else []
+        return [_as_feval(metric) for metric in requested if callable(metric)], early
 
 
 def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:

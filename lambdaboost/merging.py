@@ -120,7 +120,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     # A copy of the first ranker with the merged booster, and nothing that its own training left behind.
     merged = copy.copy(models[0])
     stock.set_booster(merged, booster, {})
-    merged._remember_fit(objective, fitted[0])
+    merged._fitted_objective = objective
     return merged
 
 
@@ -154,7 +154,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
         raise ValueError(f"models has {len(models)}: give two or more")
     # One kind: boosters of one engine, or rankers of one class.
     for at, model in enumerate(models):
-        ranker = hasattr(model, "_remember_fit")
+        ranker = hasattr(model, "_engine")
         if not ranker and engine_of(model) is None:
             raise TypeError(
                 f"models[{at}] is of type {type(model).__name__}: give boosters of LightGBM or XGBoost, or fitted "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaboost._checks import error_context, shorten_repr
+from lambdaboost._checks import error_context
 from lambdaboost._jit import using
+from lambdaboost._words import did_you_mean
 from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.collection import check_alone
@@ -25,7 +26,6 @@ from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.scoring import columns_of, score_estimator
-from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN_PARAMS = ("query", "sources", "position", "weight", "unseen")
@@ -38,6 +38,10 @@ class Documents(NamedTuple):
     features: Any  # of a table a pandas frame
     queries: Queries
     init_score: Any
+    # What it was read from, the arrays by role.
+    X: Any
+    y: Any
+    arrays: Mapping[str, Any]
 
 
 class Ranker:
@@ -50,13 +54,13 @@ class Ranker:
     position: str | None
     weight: str | None
     unseen: str
-    # The index of the training frame, and the ids and sizes of its queries; of this process alone.
-    _fitted_rows: tuple[Any, Any, Any] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is saved or copied: without the rows of the training."""
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitted_rows"}
+    # As of the last fit, since parameters may change later.
+    _fitted: Encoder
+    _fitted_objective: Objective | NativeObjective
+    # Those of the engine's ranker.
+    n_jobs: Any
+    get_params: Any
+    fit: Any
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
@@ -67,8 +71,7 @@ class Ranker:
     def objective_(self) -> Objective | NativeObjective:
         """The objective that the model was fitted with."""
         check_is_fitted(self)
-        fitted: Objective | NativeObjective = self._fitted_objective
-        return fitted
+        return self._fitted_objective
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as the engine's ranker predicts; of a DataFrame, the features are taken by name."""
@@ -103,12 +106,12 @@ class Ranker:
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """Check the names of the parameters and the objective; return the objective."""
-        params = self.get_params()  # type: ignore[attr-defined]
-        known = self._engine.parameter_names().union(type(self)().get_params())  # type: ignore[attr-defined]
-        of_fit = inspect.signature(self.fit).parameters  # type: ignore[attr-defined]
+        params = self.get_params()
+        known = self._engine.parameter_names().union(type(self)().get_params())
+        of_fit = inspect.signature(self.fit).parameters
         for name, value in params.items():
             if name not in known:
-                remedy = hint(name, known)
+                remedy = did_you_mean(name, known)
                 if name in of_fit:
                     remedy = f"give it to fit({name}=…)"
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {remedy}")
@@ -123,22 +126,11 @@ class Ranker:
         checked.refuse_on_engines()
         return checked
 
-    def _read_data(
-        self,
-        X: Any,
-        y: Any,
-        arrays: Mapping[str, Any],
-        eval_set: Any,
-        eval_arrays: Mapping[str, tuple[str, Any]],
-        first_model: Any,
-    ) -> tuple[Any, Any, Encoder, Documents, list[Documents]]:
-        """The objective, the booster that is continued, the encoder, the training data, and the validation sets.
-
-        `arrays` are what `fit` was given beside X and y, by the role of each; `eval_arrays` have the role and the list
-        for all validation sets, by the argument of `fit`. A set that is the training data is the same object.
-        """
-        objective, first, columns = self._objective_to_fit(), None, columns_of(self)
-        data: Any
+    def _read_training(
+        self, X: Any, y: Any, objective: Any, first_model: Any, **arrays: Any
+    ) -> tuple[Any, Encoder, Documents]:
+        """The booster that is continued, the encoder, and the training data; `arrays` are by role, as in `Columns`."""
+        columns, first = columns_of(self), None
         if first_model is not None:
             first = booster_of(first_model, self._engine)
         if isinstance(X, Collection):
@@ -146,19 +138,43 @@ class Ranker:
                 raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
             # Sparse features have a place alone, as those of a sparse matrix.
             names = X.feature_names if isinstance(X.features, np.ndarray) else None
-            data, encoder = X, Encoder(columns, names or (), X.categories, self.unseen)
+            encoder = Encoder(columns, names or (), X.categories, self.unseen)
         else:
-            data = open_table(X, "X")
-            encoder = self._encoder(data, columns, first, first_model)
-        training = self._read_documents("X", data, y, encoder, **arrays)
-        width = training.features.shape[1]
-        if first is not None and len(self._engine.feature_names(first)) != width:
-            n = len(self._engine.feature_names(first))
-            raise ValueError(
-                f"X has {width} features, the model that it continues {n}: give the same columns"
-            )
+            encoder = self._table_encoder(open_table(X, "X"), columns, first, first_model)
+        training = self._read_documents("X", X, y, encoder, **arrays)
+        if first is not None:
+            n, width = len(self._engine.feature_names(first)), training.features.shape[1]
+            if n != width:
+                raise ValueError(
+                    f"X has {width} features, the model that it continues {n}: give the same columns"
+                )
         self._check_readers("X", training.queries, [objective])
+        return first, encoder, training
 
+    def _table_encoder(self, table: Table, columns: Columns, first: Any, first_model: Any) -> Encoder:
+        """The features and categories of the table, or those of the model that the training continues, in its order."""
+        if first is not None and table.is_named:
+            own = getattr(getattr(first_model, "_fitted", None), "categories", {})
+            known = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
+            features = known.features or columns.features_of(table)
+            if known.categories:
+                return replace(known, features=features)
+            # A booster has none, or does not store them, as XGBoost before 3.1.
+            columns = replace(columns, features=features)
+        return Encoder.fit(columns, table, self.unseen)
+
+    def _read_eval_sets(
+        self,
+        eval_set: Any,
+        eval_arrays: Mapping[str, tuple[str, Any]],
+        training: Documents,
+        encoder: Encoder,
+        metrics: Sequence[Any],
+    ) -> list[Documents]:
+        """The validation sets; one that is the training data is the same object.
+
+        `eval_arrays` have the role and the list for all sets, by the argument of `fit`.
+        """
         # One validation set, or a list or tuple of them.
         sets = [] if eval_set is None else list(eval_set)
         if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
@@ -168,42 +184,35 @@ class Ranker:
                 raise ValueError(
                     f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
-        found = []
+        found, width = [], training.features.shape[1]
         for at, one_set in enumerate(sets):
-            if not isinstance(one_set, tuple | list) or len(one_set) != 2:
-                raise TypeError(f"eval_set[{at}] is of type {type(one_set).__name__}, expected a pair (X, y)")
-            Xv, yv = one_set
-            own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
-            queries = {role: own.pop(role) for role in ("group", "qid") if own.get(role) is not None}
-            # The training data, unless something is given that the training has not.
-            again = (
-                Xv is X and yv is y and all(one is None or one is arrays[role] for role, one in own.items())
-            )
-            if again:
-                own = {**arrays, **own}
-            if queries:
-                own |= {"group": None, "qid": None, **queries}
             name = f"eval_set[{at}]"
-            one = self._read_documents(name, Xv, yv, encoder, **own)
+            if not isinstance(one_set, tuple | list) or len(one_set) != 2:
+                raise TypeError(f"{name} is of type {type(one_set).__name__}, expected a pair (X, y)")
+            X, y = one_set
+            own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
+            own = {role: array for role, array in own.items() if array is not None}
+            # The training's own X and y have its other arrays too, unless they are given others.
+            is_training = X is training.X and y is training.y
+            if is_training:
+                arrays = dict(training.arrays)
+                if own.keys() & {"group", "qid"}:
+                    arrays |= {"group": None, "qid": None}
+                own = arrays | own
+            one = self._read_documents(name, X, y, encoder, **own)
+            same: Any = zip(
+                (one.queries.sizes, one.queries.weight, one.init_score),
+                (training.queries.sizes, training.queries.weight, training.init_score),
+                strict=True,
+            )
+            if is_training and all(np.array_equal(*both) for both in same):
+                one = training
             if one.features.shape[1] != width:
                 n = one.features.shape[1]
                 raise ValueError(f"{name} has {n} features, X {width}: give the same columns")
-            if again and np.array_equal(one.queries.sizes, training.queries.sizes):
-                one = training
+            self._check_readers(name, one.queries, metrics)
             found.append(one)
-        return objective, first, encoder, training, found
-
-    def _encoder(self, table: Table, columns: Columns, first: Any, first_model: Any) -> Encoder:
-        """The features and categories of a table, or those of the model that the training continues, in its order."""
-        if first is None or not table.is_named:
-            return Encoder.fit(columns, table, self.unseen)
-        of_model = with_booster_features(Encoder(columns, unseen=self.unseen), first, table.names)
-        features = of_model.features or columns.features_of(table)
-        categories = getattr(getattr(first_model, "_fitted", None), "categories", None) or of_model.categories
-        if categories:
-            return Encoder(columns, features, categories, self.unseen)
-        # A booster has none, or does not store them, as XGBoost before 3.1.
-        return Encoder.fit(replace(columns, features=features), table, self.unseen)
+        return found
 
     def _read_documents(
         self, name: str, X: Any, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
@@ -211,9 +220,10 @@ class Ranker:
         """Documents as the engine takes them."""
         if isinstance(X, Collection):
             check_alone(name, y=y, init_score=init_score, **arrays)
-            return Documents(encoder.frame(X.features), X.queries, None)
+            return Documents(encoder.frame(X.features), X.queries, None, X, y, arrays)
         table = open_table(X, name)
         data = encoder.read(table, y, optional=name != "X", **arrays)
+        arrays["init_score"] = init_score
         if init_score is not None:
             init_score = np.asarray(init_score)
             if data.rows is not None:
@@ -223,7 +233,7 @@ class Ranker:
         features = data.features
         if table.is_named:
             features = encoder.frame(features)
-        return Documents(features, data.queries, init_score)
+        return Documents(features, data.queries, init_score, X, y, arrays)
 
     def _check_readers(self, name: str, q: Queries, readers: Sequence[Any]) -> None:
         """Raise before the training if the objective or a measure does not take the documents."""
@@ -235,17 +245,10 @@ class Ranker:
                 remedy="name its column in {argument}= of the ranker, and give a table with it",
             )
             if isinstance(reader, NativeObjective):
-                reader.check_queries(q, self._engine.given(self.get_params(), "device_type"))  # type: ignore[attr-defined]
+                reader.check_queries(q, self._engine.given(self.get_params(), "device_type"))
             elif isinstance(reader, Measure):
-                with error_context(name), using(max(0, self.n_jobs or 0)):  # type: ignore[attr-defined]
+                with error_context(name), using(max(0, self.n_jobs or 0)):
                     reader.per_query(np.zeros(q.n_documents), q)
-
-    def _remember_fit(self, objective: Any, fitted: Encoder, X: Any = None, q: Queries | None = None) -> None:
-        """Keep what a fitted ranker needs, since its parameters may change later."""
-        self._fitted_objective, self._fitted = objective, fitted
-        self._fitted_rows = None
-        if q is not None and q.ids is not None and hasattr(X, "index") and hasattr(X, "columns"):
-            self._fitted_rows = X.index, q.ids, q.sizes
 
 
 def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:
@@ -304,10 +307,3 @@ def as_list(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     return [value]
-
-
-def read_callbacks(callbacks: Any) -> list[Any]:
-    """Callbacks as a list; raises for one without a list."""
-    if callbacks is not None and not isinstance(callbacks, Iterable):
-        raise TypeError(f"callbacks is {shorten_repr(callbacks)}: give a list of callbacks")
-    return list(callbacks or ())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lambdaboost._jit import using
+from lambdaboost._warn import warn
 from lambdaboost.callback import (
     BoosterState,
     KnownData,
@@ -21,7 +23,7 @@ from lambdaboost.callback import (
 )
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.engines import engine_of
-from lambdaboost.traps import warn_of_cut_queries, warn_of_sorted_rows
+from lambdaboost.traps import warn_of_sorted_rows
 
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
@@ -91,11 +93,43 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
         X, grades, name="X", **row_fields
     )
     check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
-    warn_of_cut_queries(getattr(ranker_of(estimator), "_fitted_rows", None), X, q)
+    warn_of_cut_queries(ranker_of(estimator), X, q)
     scores = estimator.predict(X)
     if rows is not None:
         scores = np.asarray(scores)[rows]
     return float(measure.mean(scores, q))
+
+
+# Of each ranker that was fitted in this process, the index of the training frame, and the ids and sizes of its queries.
+_trained_rows: weakref.WeakKeyDictionary[Any, tuple[Any, Any, Any]] = weakref.WeakKeyDictionary()
+
+
+def remember_rows(ranker: Any, X: Any, q: Queries) -> None:
+    """Remember the rows that a ranker was fitted on, for `warn_of_cut_queries`."""
+    _trained_rows.pop(ranker, None)
+    if q.ids is not None and hasattr(X, "index") and hasattr(X, "columns"):
+        _trained_rows[ranker] = X.index, q.ids, q.sizes
+
+
+def warn_of_cut_queries(ranker: Any, X: Any, q: Queries) -> None:
+    """Warn where a frame has rows of queries of which the ranker was trained on others, as folds of rows make them.
+
+    Frames that were numbered apart have rows of the same index, and may have queries of the same id.
+    """
+    trained = next((rows for fitted, rows in _trained_rows.items() if fitted is ranker), None)
+    if trained is None or q.ids is None or not hasattr(X, "index") or X.index.isin(trained[0]).any():
+        return
+    import pandas as pd
+
+    _, ids, sizes = trained
+    place = pd.Index(ids).get_indexer(pd.Index(q.ids))
+    cut = np.count_nonzero((place >= 0) & (sizes[place] != q.sizes))
+    if cut:
+        warn(
+            f"queries: {cut} of {q.n_queries} were trained on with other rows than these: KFold and train_test_split "
+            "cut queries, and the score says nothing of new ones; split whole queries, by GroupKFold with groups= the "
+            "column of queries"
+        )
 
 
 def columns_of(estimator: Any) -> Columns:

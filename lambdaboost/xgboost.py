@@ -23,19 +23,12 @@ from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
+from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, YetiLoss
-from lambdaboost.ranker import (
-    DEFAULT_MEASURE,
-    OWN_PARAMS,
-    Documents,
-    Ranker,
-    read_callbacks,
-    read_metrics,
-)
-from lambdaboost.scoring import RENAMED, columns_of
+from lambdaboost.ranker import DEFAULT_MEASURE, OWN_PARAMS, Documents, Ranker, read_metrics
+from lambdaboost.scoring import RENAMED, columns_of, remember_rows
 from lambdaboost.training import attach_queries
-from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
 
@@ -103,10 +96,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         super().load_model(fname)
         self.objective = objective
         booster = self.get_booster()
-        encoder = Encoder(
+        self._fitted_objective = self._objective_to_fit()
+        self._fitted = Encoder(
             columns_of(self), booster.feature_names or (), engine.categories(booster), self.unseen
         )
-        self._remember_fit(self._objective_to_fit(), encoder)
 
     def fit(
         self,
@@ -143,16 +136,17 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             As `lambdaboost.lightgbm.LambdaRanker.fit`.
 
         """
+        objective = self._objective_to_fit()
+        metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
         arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": base_margin}
+        first, encoder, training = self._read_training(X, y, objective, xgb_model, **arrays)
         eval_arrays = {
             "eval_group": ("group", eval_group),
             "eval_qid": ("qid", eval_qid),
             "sample_weight_eval_set": ("weight", sample_weight_eval_set),
             "base_margin_eval_set": ("init_score", base_margin_eval_set),
         }
-        objective, first, encoder, training, valid = self._read_data(
-            X, y, arrays, eval_set, eval_arrays, xgb_model
-        )
+        valid = self._read_eval_sets(eval_set, eval_arrays, training, encoder, metrics)
         if first is not None:  # XGBoost would end with a stack of C++, or drop the trees
             is_linear = engine.params_of(first).get("booster") == "gblinear"
             if is_linear and self.booster != "gblinear":
@@ -165,9 +159,6 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                     "xgb_model has trees, which a linear model cannot continue: leave booster='gblinear' or xgb_model "
                     "out"
                 )
-        metrics = read_metrics("eval_metric", self.eval_metric, engine) or [DEFAULT_MEASURE]
-        for at, one in enumerate(valid):
-            self._check_readers(f"eval_set[{at}]", one.queries, metrics)
         if feature_weights is None:
             feature_weights = getattr(self, "feature_weights", None)
         data = self._matrix("sample_weight", training, encoder, feature_weights=feature_weights)
@@ -197,7 +188,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             first_name = first_name.__name__
         if first_name in metrics[1:]:
             first_name += RENAMED
-        callbacks = read_callbacks(self.callbacks)
+        callbacks = list(self.callbacks or ())
         if self.early_stopping_rounds:
             callbacks.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
         for at, callback in enumerate(callbacks):
@@ -221,7 +212,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 callbacks=callbacks,
             )
         engine.set_booster(self, booster, history)
-        self._remember_fit(objective, encoder, X, training.queries)
+        self._fitted_objective, self._fitted = objective, encoder
+        remember_rows(self, X, training.queries)
         return self
 
     def _matrix(

@@ -27,7 +27,7 @@ def test_what_is_registered_is_public(registry):
     for name, entry in own(registry).items():
         assert name == entry.__name__
         assert name in package.__all__ and getattr(package, name) is entry, f"import it in {package.__name__}"
-        assert name in lambdaboost.__all__ and getattr(lambdaboost, name) is entry, "import it in lambdaboost"
+        assert getattr(lambdaboost, name, None) is entry, "import it in lambdaboost"
 
 
 def test_a_users_class_may_have_any_name():

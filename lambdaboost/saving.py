@@ -107,14 +107,14 @@ class SavedModel:
         engine, encoder = self.engine, self.encoder
         names = engine.feature_names(self.booster)
         n, is_named = len(names), has_feature_names(self.booster, engine)
-        if not encoder.features and table.kind == "letor" and not is_named:
+        if not encoder.features and table.is_letor and not is_named:
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
             features = letor_features(there, n, unused, table.name, self.name)
             encoder = replace(encoder, features=features)
             if features[0] == "0":  # the engine read text itself, and what it takes absent features for
                 table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
-            if table.kind == "letor" and not all(name.isdecimal() for name in names):
+            if table.is_letor and not all(name.isdecimal() for name in names):
                 raise ValueError(
                     f"{self.name} knows its features by name, such as {quote(names[0])}, and {table.name} is LETOR "
                     "text, which numbers them: give a table with these columns"

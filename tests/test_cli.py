@@ -142,7 +142,7 @@ MISTAKES = [
     ("--measure NDGC", "Invalid value for '--measure': cannot read"),
     ("--measure auc@10", "AUC has no cutoff; write AUC, without @10"),
     ("--measure CNDCG --test TEST", "CNDCG() needs the label source 'clicks'"),
-    ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): row 1 of TEST: clicks is "),
+    ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): clicks is 16 in row 1 of TEST: "),
     ("--source clicks=17:log", "has no column '17:log'"),
     ("--source =17", "expected NAME=COLUMN or NAME=COLUMN:rate"),
     ("--source clicks", "has no column 'clicks': choose among '1', '2'"),

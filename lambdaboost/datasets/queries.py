@@ -406,23 +406,31 @@ class Queries:
             memo.clear()
         return memo.setdefault(key, value)
 
-    def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Check scores and convert them to C-contiguous float64 (n_documents,); all must be finite."""
-        s = np.ascontiguousarray(scores, dtype=np.float64)
+    def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
+        """Check scores and convert them to C-contiguous float64 (n_documents,).
+
+        All must be finite; where allowed, −inf is the score of a document that was not retrieved.
+        """
+        if hasattr(scores, "predict"):
+            raise TypeError(
+                f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
+            )
+        try:
+            s = np.ascontiguousarray(scores, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"scores must be numbers, one per document: {error}") from None
         if s.shape != (self.n_documents,):
             raise ValueError(
                 f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"
             )
-        if not all_finite(s):
-            row = int(np.flatnonzero(~np.isfinite(s))[0])
-            raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
+        with np.errstate(all="ignore"):
+            total = s.sum()
+        if not np.isfinite(total):  # which it is, in one pass, where all scores are finite and not too large
+            bad = np.isnan(s) | (s == np.inf) | (np.isneginf(s) & (not allow_minus_infinity))
+            if bad.any():
+                row = int(bad.argmax())
+                raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
         return s
-
-
-def all_finite(values: NDArray[Any]) -> bool:
-    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _of_checked(

@@ -26,7 +26,7 @@ from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import ENGINES, engine_of, refusal
 from lambdaboost.engines.base import Engine
-from lambdaboost.evaluation.naming import LONGEST as MOST_READABLE  # characters that `parse` reads
+from lambdaboost.evaluation.naming import MAX_CHARACTERS
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
 
@@ -210,9 +210,9 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if len(text) > MOST_READABLE:
+    if len(text) > MAX_CHARACTERS:
         raise ValueError(
-            f"objective is {quote(text)}: at most {MOST_READABLE:,} characters can be read back; give shorter "
+            f"objective is {quote(text)}: at most {MAX_CHARACTERS:,} characters can be read back; give shorter "
             "propensities"
         )
     if own := [name for name in NEEDED if name in (about or ())]:

@@ -69,6 +69,8 @@ class Queries:
         shown. Read-only.
     position_names : tuple of str, or None
         The categories in sorted order; None if positions are ranks.
+    index : pandas.Index, or None
+        The index of `relevance`, where that is a pandas column: scores with an index are checked against it.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class Queries:
     weight: NDArray[np.float32] | None
     position: NDArray[np.int32] | None
     position_names: tuple[str, ...] | None
+    index: Any
 
     def __init__(
         self,
@@ -172,11 +175,12 @@ class Queries:
                 )
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions)))
+        index = relevance.index if hasattr(relevance, "iloc") else None
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions, index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.offsets, dict(self.labels), self.ids, self.weight, self.position, self.position_names
-        return _of_checked, fields
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked, (self.offsets, dict(self.labels), self.ids, *of_rows)
 
     def __repr__(self) -> str:
         documents, queries = (
@@ -311,6 +315,7 @@ class Queries:
             None if self.weight is None else self.weight[rows],
             None if self.position is None else self.position[rows],
             self.position_names,
+            None if self.index is None else self.index[rows],
         )
 
     def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
@@ -330,12 +335,13 @@ class Queries:
         """
         check_new_source(name, self.labels)
         more = {**self.labels, name: _source(name, labels, self.n_documents)}
-        return _of_checked(self.offsets, more, self.ids, self.weight, self.position, self.position_names)
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked(self.offsets, more, self.ids, *of_rows)
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
         positions = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions, self.index)
 
     @staticmethod
     def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
@@ -433,6 +439,7 @@ def _of_checked(
     weight: NDArray[np.float32] | None,
     position: NDArray[np.int32] | None,
     position_names: tuple[str, ...] | None,
+    index: Any = None,
 ) -> Queries:
     """`Queries` of arrays that are already checked, as read-only views; nothing else is cached for them yet."""
     given = {"offsets": offsets, "ids": ids, "weight": weight, "position": position, **labels}
@@ -442,7 +449,7 @@ def _of_checked(
     sources = MappingProxyType({name: arrays.pop(name) for name in labels})
     fields = {"ids": None, "weight": None, "position": None, **arrays}
     made = object.__new__(Queries)
-    made.__dict__.update(fields, labels=sources, position_names=position_names, _memo={})
+    made.__dict__.update(fields, labels=sources, position_names=position_names, index=index, _memo={})
     return made
 
 

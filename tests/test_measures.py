@@ -376,7 +376,9 @@ def test_scores_with_the_index_of_the_rows_in_another_order_are_refused():
         ):
             MRR()(scores.sort_values(), other)
     assert MRR()(scores.loc[["c", "d"]], q.take([1])) == 1.0
-    with pytest.raises(ValueError, match=r"^scores of 'b': scores has the rows of relevance in another order"):
+    with pytest.raises(
+        ValueError, match=r"^scores of 'b': scores has the rows of relevance in another order"
+    ):
         compare({"a": scores, "b": scores[::-1]}, q, MRR())
     assert MRR()((1 - scores).sort_values().to_numpy(), q) == 0.75  # an array is taken by place
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import RowError, check_new_source
+from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.datasets.arrays import (
     Positions,
@@ -175,8 +175,8 @@ class Queries:
                 )
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
-        index = relevance.index if hasattr(relevance, "iloc") else None
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions, index)))
+        index = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions, index=index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         of_rows = self.weight, self.position, self.position_names, self.index
@@ -247,8 +247,7 @@ class Queries:
                 f"attach(data, {name}=…)"
             ) from None
         if not allow_negative and self.memo(("below 0", name), lambda: bool((labels < 0).any())):
-            row = int((labels < 0).argmax())
-            raise RowError(name, row, float(labels[row]), NEGATIVE)
+            refuse_labels(name, labels, labels < 0, NEGATIVE)
         return labels
 
     def is_ordered(self, name: str) -> NDArray[np.bool_]:
@@ -341,7 +340,7 @@ class Queries:
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
         positions = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions, self.index)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions, index=self.index)
 
     @staticmethod
     def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
@@ -413,23 +412,34 @@ class Queries:
             memo.clear()
         return memo.setdefault(key, value)
 
-    def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Check scores and convert them to C-contiguous float64 (n_documents,); all must be finite."""
-        s = np.ascontiguousarray(scores, dtype=np.float64)
+    def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
+        """Check scores and convert them to C-contiguous float64 (n_documents,).
+
+        All must be finite; where allowed, −inf is the score of a document that was not retrieved. They belong to the
+        rows by place; a pandas Series is refused where `index` has its rows in another order.
+        """
+        if hasattr(scores, "predict"):
+            raise TypeError(
+                f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
+            )
+        if self.index is not None:
+            check_order("scores", scores, RELEVANCE, self.index.to_series())
+        try:
+            s = np.ascontiguousarray(scores, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"scores must be numbers, one per document: {error}") from None
         if s.shape != (self.n_documents,):
             raise ValueError(
                 f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"
             )
-        if not all_finite(s):
-            row = int(np.flatnonzero(~np.isfinite(s))[0])
-            raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
+        with np.errstate(all="ignore"):
+            total = s.sum()
+        if not np.isfinite(total):  # which it is, in one pass, where all scores are finite and not too large
+            bad = np.isnan(s) | (s == np.inf) | (np.isneginf(s) & (not allow_minus_infinity))
+            if bad.any():
+                row = int(bad.argmax())
+                raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
         return s
-
-
-def all_finite(values: NDArray[Any]) -> bool:
-    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _of_checked(

@@ -163,7 +163,7 @@ class Queries:
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
-        positions = _positions(position, n)
+        codes, names = _positions(position, n)
         weights = None
         if weight is not None:
             weights, n_queries = weights_of("weight", weight), offsets.size - 1
@@ -176,7 +176,7 @@ class Queries:
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
         index = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions, index=index)))
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, codes, names, index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         of_rows = self.weight, self.position, self.position_names, self.index
@@ -339,8 +339,8 @@ class Queries:
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
-        positions = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions, index=self.index)
+        codes, names = _positions(position, self.n_documents)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, codes, names, self.index)
 
     @staticmethod
     def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 LONGEST_SHOWN = 60  # characters of one text
 MOST_LISTED = 8  # items of a list
@@ -60,3 +61,15 @@ def counted(n: int, one: str, more: str = "") -> str:
     if n == 1:
         noun = one
     return f"{n:,} {noun}"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The remedy for an unknown name.
+
+    >>> did_you_mean("max_depht", {"max_depth"}), did_you_mean("my_own", {"max_depth"})
+    ("did you mean 'max_depth'?", 'leave it out')
+    """
+    close = get_close_matches(str(name), sorted(known), 2)
+    if not close:
+        return "leave it out"
+    return f"did you mean {' or '.join(map(repr, close))}?"

@@ -93,7 +93,9 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
             f"data is of type {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes "
             "label sources itself"
         )
-    rows, given = engine.rows_in(data), {}
+    fields, given = engine.fields_of(data), {}
+    known = [len(field) for field in (fields.rows, fields.labels) if field is not None and len(field)]
+    rows = known[0] if known else None
     for name, values in sources.items():
         if name != RELEVANCE:
             check_new_source(name)
@@ -105,7 +107,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
     # Grades beside the engine's own label, which LightGBM needs and may not have yet.
-    label = engine.fields_given(data).labels
+    label = fields.labels
     if RELEVANCE in given and label is None:
         label = np.nan_to_num(given[RELEVANCE])
         data.set_label(label)
@@ -137,7 +139,7 @@ def attached_to(data: Any, fields: Fields) -> Attached:
     if fields.parent is None:
         return own
     engine: Any = engine_of_data(fields.parent)
-    before = attached_to(fields.parent, engine.fields_given(fields.parent))
+    before = attached_to(fields.parent, engine.fields_of(fields.parent))
     if before is NOTHING:
         return own
     known: tuple[Attached, Attached, Attached] | None = getattr(data, SUBSET_CACHE, None)
@@ -185,7 +187,7 @@ def query_folds(
         sizes = queries.sizes
     else:
         # A Dataset that is not constructed yet has the sizes of its queries as they were given.
-        offsets = engine.fields_given(queries).offsets
+        offsets = engine.fields_of(queries).offsets
         if offsets is None or offsets.size == 0:
             raise ValueError(engine.NO_GROUPS)
         sizes = np.diff(offsets)

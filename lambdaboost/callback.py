@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Container
 from dataclasses import dataclass
 from textwrap import shorten
 from types import FrameType
@@ -31,12 +30,12 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.engines.base import Engine
-from lambdaboost.traps import Case, refuse_traps, warn_of_traps
+from lambdaboost.traps import Case, refuse_bags_of_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
-UPDATE_METHODS = {engine.UPDATE_METHOD for engine in ENGINES.values()}
+UPDATE_METHOD = "update"  # of the boosters of both, which calls objectives
 
 
 def call_objective(
@@ -58,7 +57,7 @@ def call_objective(
         scores, data, known = first, second, known_data(second)
     else:
         scores, data, known = second, None, known_arrays(first, weight, group)
-    booster = calling_booster(UPDATE_METHODS)
+    booster = calling_booster(UPDATE_METHOD)
     if booster is None:
         return _bind(objective, data, known.queries, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
@@ -78,7 +77,7 @@ def call_objective(
         engine: Any = engine_of(booster)
         params, hessian_sum = engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
         case = Case(booster, engine, params, objective, data, known.queries, iteration, hessian_sum)
-        refuse_traps(case)
+        refuse_bags_of_queries(case)
         if not state.objectives:
             engine.after_first_scores(booster)
         # Once for each objective, though weights may change in every round.
@@ -284,12 +283,12 @@ def booster_state(booster: Any) -> BoosterState:
     return state
 
 
-def calling_booster(methods: Container[str] | None = None) -> Any:
-    """The innermost booster of which a method, or one of these, waits for this call; None if there is none."""
+def calling_booster(method: str | None = None) -> Any:
+    """The innermost booster of which any method, or this one, waits for this call; None if there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and (methods is None or code.co_name in methods):
+        if code.co_varnames[:1] == ("self",) and method in (None, code.co_name):
             owner = frame.f_locals.get("self")
             for name in BOOSTER_METHODS:
                 if hasattr(type(owner), name):

@@ -26,13 +26,14 @@ from lambdaboost._words import quote
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.engines import ENGINES
+from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.training import boost, make_dataset
-from lambdaboost.traps import NO_PAIR, with_min_leaf_size
+from lambdaboost.traps import NO_PAIR
 
 __all__ = ["train"]
 

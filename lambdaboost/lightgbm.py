@@ -22,12 +22,12 @@ from numpy.typing import ArrayLike
 from lambdaboost._installed import package
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import lightgbm as engine
+from lambdaboost.engines.base import is_true, with_min_leaf_size
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import OWN_PARAMS, Ranker, as_list, read_metrics
 from lambdaboost.scoring import remember_rows
 from lambdaboost.training import attach_queries
-from lambdaboost.traps import with_min_leaf_size
 
 lgb = package("lightgbm")
 
@@ -195,7 +195,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                 of_valid = attach_queries(of_valid, one.queries)
             valid_sets.append(of_valid)
         # Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls.
-        first_only = engine.is_true(params.get("first_metric_only", True))
+        first_only = is_true(params.get("first_metric_only", True))
         if first_only and engine.given(params, "early_stopping_round") is not None:
             params["first_metric_only"] = True
         for at, callback in enumerate(stops):

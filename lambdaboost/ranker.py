@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import error_context
 from lambdaboost._jit import using
+from lambdaboost._words import did_you_mean
 from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.table import open_table
@@ -24,7 +25,6 @@ from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.scoring import columns_of, score_estimator
-from lambdaboost.traps import hint
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN_PARAMS = ("query", "sources", "position", "weight", "unseen")
@@ -110,7 +110,7 @@ class Ranker:
         of_fit = inspect.signature(self.fit).parameters
         for name, value in params.items():
             if name not in known:
-                remedy = hint(name, known)
+                remedy = did_you_mean(name, known)
                 if name in of_fit:
                     remedy = f"give it to fit({name}=…)"
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {remedy}")

@@ -12,9 +12,8 @@ from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
-from lambdaboost.engines.base import OnRound, usable_names
+from lambdaboost.engines.base import OnRound, usable_names, with_min_leaf_size
 from lambdaboost.evaluation import Measure
-from lambdaboost.traps import with_min_leaf_size
 
 
 def attach_queries(data: Any, q: Queries) -> Any:
@@ -52,5 +51,6 @@ def boost(
     True the training ends with this round.
     """
     stock = ENGINES[engine]
-    params = with_min_leaf_size(params, stock, objective, stock.rows_in(data) or 0)
+    labels: Any = stock.fields_of(data).labels
+    params = with_min_leaf_size(params, stock, objective, labels.size)
     return stock.train(objective, params, rounds, data, valid, measure, early_stopping, on_round)

@@ -1,34 +1,29 @@
 """Traps: silent failures of an engine, refused or warned of at the first gradient.
 
-Each trap is a row: a function that yields a message for each time that a training falls into it. What it looks at is
-the first gradient of a booster: its parameters, the queries of its data, the objective, and the sum of its hessians.
-docs/traps.md describes the same rows.
+Each trap is a function that looks at that gradient, a `Case`, and raises or warns; `warn_of_traps` lists them. What
+they look at is the booster with its parameters, the queries of its data, the objective, and the sum of its hessians.
+docs/traps.md describes the same traps, and others that need no warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lambdaboost._warn import warn
-from lambdaboost._words import quote
+from lambdaboost._words import did_you_mean, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.engines import lightgbm, xgboost
-from lambdaboost.engines.base import Engine
+from lambdaboost.engines.base import Engine, is_true, min_leaf_size
 
-REFUSED, WARNED = "refused", "warned"
 CHANCE = 1e-6  # the probability below which labels do not contain others by chance
 DIGITS = 2**24  # above it not every whole number is a float32
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
-# The smallest leaf of gradient steps: smaller ones lower NDCG on small data. With their hessian of 1 an engine's limit
-# counts documents; with λ hessians the same limit counts far fewer.
-GRADIENT_LEAF = 100
-# What is meant by names of parameters of older versions, or of the other engine.
-MEANT = {"max_position": "lambdarank_truncation_level", "ndcg_exp_gain": "label_gain"}
+NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,63 +62,39 @@ class Case:
         return float(value)
 
 
-Row = Callable[[Case], Iterator[str]]
-
-
-class Trap(NamedTuple):
-    """A row: its name in docs/traps.md, whether it is refused or warned of, its engine, and its messages of a case."""
-
-    name: str
-    level: str
-    engine: Engine | None  # None of both
-    messages: Row
-
-
-TRAPS: list[Trap] = []  # in the order in which they are reported
-
-
-def trap(name: str, level: str = WARNED, engine: Engine | None = None) -> Callable[[Row], Row]:
-    """Enter a row in `TRAPS`."""
-
-    def entered(messages: Row) -> Row:
-        TRAPS.append(Trap(name, level, engine, messages))
-        return messages
-
-    return entered
-
-
-def refuse_traps(case: Case) -> None:
-    """Raise for the first row that refuses the case."""
-    for row in TRAPS:
-        if row.level == REFUSED and row.engine in (None, case.engine):
-            for text in row.messages(case):
-                raise ValueError(text)
-
-
 def warn_of_traps(case: Case) -> None:
-    """Warn of each row that applies to the case."""
-    for row in TRAPS:
-        if row.level == WARNED and row.engine in (None, case.engine):
-            for text in row.messages(case):
-                warn(text)
+    """Warn of each trap that the case falls into, in this order."""
+    of_engine = {
+        "lightgbm": (cut_queries, label_gain, no_split_in_lightgbm, unknown_parameters),
+        "xgboost": (approximate_trees, stopped_without_prefix, no_split_in_xgboost),
+    }
+    of_both = (
+        native_parameters,
+        small_leaves,
+        sorted_rows,
+        without_pair,
+        nested_labels,
+        many_digits,
+        unread_positions,
+    )
+    for trap in (*of_engine[case.engine.NAME], *of_both):
+        trap(case)
 
 
 # LightGBM.
 
 
-@trap("bagging_by_query", REFUSED, lightgbm)
-def bagging_by_query(case: Case) -> Iterator[str]:
-    """Bags of queries, which are drawn only for LightGBM's own objectives."""
-    is_on = float(lightgbm.given(case.params, "bagging_freq") or 0) != 0
-    if is_on and lightgbm.is_true(case.params.get("bagging_by_query")):
-        yield (
+def refuse_bags_of_queries(case: Case) -> None:
+    """Refuse bags of queries, which are drawn only for LightGBM's own objectives."""
+    is_on = float(case.engine.given(case.params, "bagging_freq") or 0) != 0
+    if case.engine is lightgbm and is_on and is_true(case.params.get("bagging_by_query")):
+        raise ValueError(
             "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging "
             "fractions leave trees of two or three leaves; remove bagging_by_query: rows are then sampled"
         )
 
 
-@trap("cv", WARNED, lightgbm)
-def cut_queries(case: Case) -> Iterator[str]:
+def cut_queries(case: Case) -> None:
     """A training set that is a subset with some rows of a query, but not all."""
     fields = lightgbm.fields_of(case.booster.train_set)
     offsets = None
@@ -134,33 +105,31 @@ def cut_queries(case: Case) -> Iterator[str]:
     rows = np.asarray(fields.rows)
     taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
     if ((taken > 0) & (taken != np.diff(offsets))).any():
-        yield (
+        warn(
             "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
             "objective but its own: give folds=query_folds(data, 5) of lambdaboost"
         )
 
 
-@trap("label_gain", WARNED, lightgbm)
-def label_gain(case: Case) -> Iterator[str]:
+def label_gain(case: Case) -> None:
     """A table of gains, which all boosters of the process share."""
     table = case.params.get("label_gain")
     if isinstance(table, str):
         table = table.split(",")
     if table is not None:
         gain = f"({', '.join(map(str, table))})"
-        yield (
+        warn(
             "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
             f"ndcg; use NDCG(k, gain={gain}) as feval and LambdaRank(NDCG(gain={gain}))"
         )
 
 
-@trap("min_sum_hessian_in_leaf", WARNED, lightgbm)
-def no_split_in_lightgbm(case: Case) -> Iterator[str]:
+def no_split_in_lightgbm(case: Case) -> None:
     """Limits of leaves that allow no split at all."""
     least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
     n = case.q.n_documents
     if case.has_pairs and (n < 2 * least or case.hessian_sum < 2 * hessian):
-        yield (
+        warn(
             f"no tree can have a split: each leaf needs min_data_in_leaf={least:g} documents, as LightGBM estimates "
             f"them from hessians, and a sum of hessians of min_sum_hessian_in_leaf={hessian:g}, but there are {n} "
             f"documents with a sum of {case.hessian_sum:.3g}; try lower values"
@@ -170,36 +139,33 @@ def no_split_in_lightgbm(case: Case) -> Iterator[str]:
 # XGBoost.
 
 
-@trap("tree_method=approx", WARNED, xgboost)
-def approximate_trees(case: Case) -> Iterator[str]:
+def approximate_trees(case: Case) -> None:
     """Approximate trees without the name of a ranking objective."""
     state = xgboost.state_of(case.booster)
     tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
     objective = state.get("objective", {}).get("name", "rank:")
     if tree_method == "approx" and not objective.startswith("rank:"):
-        yield (
+        warn(
             f"tree_method=approx: without an objective in params XGBoost treats this objective as {objective}, whose "
             "hessian is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
         )
 
 
-@trap("early stopping: dart and gblinear", WARNED, xgboost)
-def stopped_without_prefix(case: Case) -> Iterator[str]:
+def stopped_without_prefix(case: Case) -> None:
     """Early stopping of models whose first trees are not the model of an earlier round."""
     if case.params.get("booster") in ("dart", "gblinear") and xgboost.stops_early(case.booster):
-        yield (
+        warn(
             f"early stopping: with booster={case.params['booster']} later rounds change what earlier ones have "
             "learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping out, or "
             "give booster='gbtree'"
         )
 
 
-@trap("min_child_weight", WARNED, xgboost)
-def no_split_in_xgboost(case: Case) -> Iterator[str]:
+def no_split_in_xgboost(case: Case) -> None:
     """A limit of leaves that allows no split at all."""
     least = case.param_value("min_child_weight")
     if case.has_pairs and case.hessian_sum < 2 * least and case.has_trees:
-        yield (
+        warn(
             f"no tree can have a split: each leaf needs a sum of hessians of min_child_weight={least:g}, and all "
             f"documents together have {case.hessian_sum:.3g}; try min_child_weight=0"
         )
@@ -208,8 +174,7 @@ def no_split_in_xgboost(case: Case) -> Iterator[str]:
 # Both engines.
 
 
-@trap("native parameters")
-def native_parameters(case: Case) -> Iterator[str]:
+def native_parameters(case: Case) -> None:
     """Parameters that only the engine's own objective reads."""
     # The remedy is an argument of the objective in training, where it has that argument.
     truncated = scaled = "LambdaRank"
@@ -220,66 +185,58 @@ def native_parameters(case: Case) -> Iterator[str]:
     pairs = case.params.get("lambdarank_num_pair_per_sample", 32)  # XGBoost's default, of pairs by rank
     for name, (agrees, remedy) in case.engine.ONLY_NATIVE.items():
         value = case.params.get(name)
-        if value is None or case.engine.is_true(value) is agrees:
+        if value is None or is_true(value) is agrees:
             continue
         # XGBoost draws pairs at random here, of which a truncated measure is no counterpart.
         if "_pair_" in name and case.params.get("lambdarank_pair_method") == "mean":
             remedy = "leave it out: every pair counts"
         shown = quote(value).strip("'")
         remedy = remedy.format(value=shown, truncated=truncated, scaled=scaled, pairs=pairs)
-        yield f"{name}: only the engine's own objective reads it, so here it does nothing; {remedy}"
+        warn(f"{name}: only the engine's own objective reads it, so here it does nothing; {remedy}")
 
 
-@trap("unknown parameters", WARNED, lightgbm)
-def unknown_parameters(case: Case) -> Iterator[str]:
+def unknown_parameters(case: Case) -> None:
     """Names that LightGBM does not know; XGBoost warns of such names itself."""
     known = case.engine.parameter_names()
     for name in case.params:
         if known and name not in known:
-            yield f"params has {quote(name)}, which LightGBM does not know: {hint(name, known)}"
+            warn(f"params has {quote(name)}, which LightGBM does not know: {did_you_mean(name, known)}")
 
 
-@trap("gradient steps and leaves")
-def small_leaves(case: Case) -> Iterator[str]:
+def small_leaves(case: Case) -> None:
     """Gradient steps with the engine's default of the smallest leaf."""
-    name, now = case.engine.MIN_LEAF_SIZE, case.param_value(case.engine.MIN_LEAF_SIZE)
-    least = min_leaf_size(case.objective, case.q.n_documents)
-    # Whether nobody chose the smallest leaf; LGBMRanker, which has no data set, always passes the default.
-    passed = case.data is not None and case.engine.given(case.params, name) is not None
-    is_default = not passed and now == case.engine.DEFAULTS[name]
-    if least is not None and case.has_trees and is_default and now < least:
-        yield (
-            f"{name}: the engine's default of {now:g} documents in a leaf suits λ hessians; gradient steps count every "
-            f"document as one, and so small leaves lower NDCG: give {name}={least}"
+    name, least = case.engine.MIN_LEAF_SIZE, min_leaf_size(case.objective, case.q.n_documents)
+    given, default = case.engine.given(case.params, name), case.engine.DEFAULTS[name]
+    # LGBMRanker, which has no data set, always passes the default.
+    is_chosen = given is not None and (case.data is not None or float(given) != default)
+    if least is not None and case.has_trees and not is_chosen and default < least:
+        warn(
+            f"{name}: the engine's default of {default:g} documents in a leaf suits λ hessians; gradient steps count "
+            f"every document as one, and so small leaves lower NDCG: give {name}={least}"
         )
 
 
-@trap("row order")
-def sorted_rows(case: Case) -> Iterator[str]:
+def sorted_rows(case: Case) -> None:
     """Rows in the order of a source that the objective reads, in round 0, in which all scores tie."""
     if case.round or not case.objective.needs.ties_by_row:
         return
-    for name, mixed in sorted_sources(case.objective.sources, case.q):
-        yield (
+    if found := find_sorted(case.objective.sources, case.q):
+        name, mixed = found
+        warn(
             f"row order: the rows of all {mixed} queries with more than one label are sorted by descending {name}. In "
             "the first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the "
             "rows inside queries: rows = q.shuffled_rows(seed)"
         )
 
 
-@trap("labels without a pair")
-def without_pair(case: Case) -> Iterator[str]:
+def without_pair(case: Case) -> None:
     """Each part of the objective without a pair; not on a cluster, where no worker has all queries."""
     if not case.on_cluster:
         for part, why in case.objective.without_pair(case.q).items():
-            yield NO_PAIR.format(objective=part, why=why)
+            warn(NO_PAIR.format(objective=part, why=why))
 
 
-NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {why}"
-
-
-@trap("one label contains the other")
-def nested_labels(case: Case) -> Iterator[str]:
+def nested_labels(case: Case) -> None:
     """Each tier whose labels contain those whose ties it breaks, as clicks contain bookings, or are contained."""
     if case.on_cluster:
         return
@@ -295,7 +252,7 @@ def nested_labels(case: Case) -> Iterator[str]:
                     continue
                 # All of the inner label have the outer one, which is no chance.
                 if (wide[known] > 0).mean() ** np.count_nonzero(has_inner) < CHANCE:
-                    yield (
+                    warn(
                         f"every document with {inner} above 0 has {outer} above 0 too, as every booking is a click: "
                         f"one model of a summed grade, such as 2 for both, 1 for {outer} alone and 0 for neither, says "
                         "the same in one label; compare it"
@@ -303,91 +260,52 @@ def nested_labels(case: Case) -> Iterator[str]:
                     break
 
 
-@trap("labels as float32")
-def many_digits(case: Case) -> Iterator[str]:
+def many_digits(case: Case) -> None:
     """Labels that lose digits as float32."""
     for name in case.objective.sources:
         if np.fmax.reduce(case.q.labels[name]) > DIGITS:
-            yield (
+            warn(
                 f"{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that "
                 "different ones may tie; use smaller labels, such as their ranks"
             )
 
 
-@trap("position")
-def unread_positions(case: Case) -> Iterator[str]:
+def unread_positions(case: Case) -> None:
     """Positions that neither the objective nor a measure reads."""
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
     if not (own or case.q.position is not None) or case.objective.needs.positions:
         return
     metrics = case.engine.metrics_in_training(case.booster)
     if not any(getattr(metric, "reads_positions", False) for metric in metrics):
-        yield (
+        warn(
             "position: this objective does not read the positions of the data, so training ignores them; train with "
             "one that does, such as InversePropensity(LambdaRank(), curve), or leave position out, of the features too"
         )
 
 
-# What rows and others ask.
+# Validation sets.
 
 
-def min_leaf_size(objective: Any, documents: int) -> int | None:
-    """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
-
-    100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
-    """
-    needs = getattr(objective, "needs", None)  # an engine's own has none
-    if needs is None or not needs.counts_documents:
-        return None
-    return min(GRADIENT_LEAF, max(20, documents // 20))
-
-
-def with_min_leaf_size(
-    params: Mapping[str, Any], engine: Engine, objective: Any, documents: int
-) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    found, name, least = dict(params), engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
-    if least is not None and engine.given(params, name) is None:
-        found[name] = least
-    return found
-
-
-def sorted_sources(sources: Iterable[str], q: Queries) -> Iterator[tuple[str, int]]:
-    """A source by which the rows of every query descend, and the number of queries in which its labels differ."""
+def find_sorted(sources: Iterable[str], q: Queries) -> tuple[str, int] | None:
+    """The first source by which the rows of every query descend, and in how many its labels differ; None without."""
     if q.n_documents < SORTED_DOCUMENTS * q.n_queries:
-        return
+        return None
     for name in sources:
         step = np.diff(np.nan_to_num(q.labels[name].astype(np.float64), nan=-1e300))
         step[q.offsets[1:-1] - 1] = 0  # from one query to the next
         mixed = int(np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1])))
         if mixed >= SORTED_QUERIES and not (step > 0).any():
-            yield name, mixed
-            return
+            return name, mixed
+    return None
 
 
 def warn_of_sorted_rows(measure: Any, q: Queries) -> None:
     """Warn of a validation set in the order of a source that the measure reads."""
-    for name, mixed in sorted_sources(measure.sources, q):
+    if found := find_sorted(measure.sources, q):
+        name, mixed = found
         warn(
             f"row order: {measure!r} is evaluated on rows that are sorted by descending {name} in all {mixed} queries "
             "of more than one label. Few trees leave many scores tied, and the order of rows then decides: it is "
             "highest after a round or two, where early stopping ends; shuffle the rows inside queries: "
             "rows = q.shuffled_rows(seed)"
         )
-
-
-def hint(name: Any, known: Iterable[str]) -> str:
-    """A suggestion for an unknown name.
-
-    >>> hint("max_depht", {"max_depth"}), hint("depth", {"max_depth"}), hint("my_own", {"max_depth"})
-    ("did you mean 'max_depth'?", "did you mean 'max_depth'?", 'leave it out')
-    """
-    from difflib import get_close_matches
-
-    names = sorted(known)
-    close = [full for full in names if full == MEANT.get(name) or full.endswith(f"_{name}")]
-    if len(close) != 1:
-        close = get_close_matches(str(name), names, 2)
-    if not close:
-        return "leave it out"
-    return f"did you mean {' or '.join(map(repr, close))}?"

@@ -23,12 +23,12 @@ from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.table import QUERY
 from lambdaboost.engines import xgboost as engine
+from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import DEFAULT_MEASURE, OWN_PARAMS, Documents, Ranker, read_metrics
 from lambdaboost.scoring import RENAMED, columns_of, remember_rows
 from lambdaboost.training import attach_queries
-from lambdaboost.traps import with_min_leaf_size
 
 xgb = package("xgboost")
 

@@ -6,8 +6,8 @@ import pytest
 
 from lambdaboost import Blend, GradientStep, LambdaRank, RankNet, iteration_dependent
 from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.base import GRADIENT_LEAF, min_leaf_size
 from lambdaboost.training import boost, make_dataset
-from lambdaboost.traps import GRADIENT_LEAF, min_leaf_size
 
 
 @pytest.fixture(scope="module")

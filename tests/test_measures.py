@@ -33,6 +33,7 @@ from lambdaboost.evaluation import (
     parse,
 )
 from lambdaboost.evaluation.lanes import LONGEST_COUNTED
+from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.objectives.swaps.dcg import normalized_gains
 
 # One row a form of a measure.
@@ -324,6 +325,37 @@ def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
     assert any(part in str(refusal.value) for part in says.split("|"))
+
+
+RETURNED = {
+    "too few": [0.5],
+    "one for each document": np.ones(4),
+    "infinite": np.array([1.0, np.inf]),
+    "none": None,
+    "text": ["a", "b"],
+}
+
+
+class Returning(Measure, registered=False):
+    """Sorts what it is given, and returns what a key of RETURNED says."""
+
+    what: str = "NaN"
+
+    def values(self, scores, q):
+        scores.sort()
+        return RETURNED.get(self.what, np.full(q.n_queries, nan))
+
+
+def test_a_measure_of_ones_own_cannot_harm_its_callers():
+    q = Queries([0, 1, 1, 0], [2, 2])
+    scores = np.array([2.0, 1.0, 4.0, 3.0])
+    for what in RETURNED:
+        with pytest.raises(ValueError, match="return one number for each query, \\(2,\\), NaN where"):
+            Returning(what).per_query(scores, q)
+    assert Returning(empty=0.25)(scores, q) == 0.25
+    assert scores.tolist() == [2.0, 1.0, 4.0, 3.0]
+    with pytest.raises(ValueError, match="is undefined on every query of valid"):
+        check_measure(Returning(), q, "valid")
 
 
 def test_a_class_in_place_of_an_object_is_refused_in_a_line():

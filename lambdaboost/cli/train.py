@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Option
 
-from lambdaboost._words import counted
+from lambdaboost._words import counted, did_you_mean
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
@@ -26,7 +26,6 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import save, sidecar_path
 from lambdaboost.training import boost, make_dataset
-from lambdaboost.traps import hint
 from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
@@ -81,7 +80,7 @@ def train(
             raise ValueError("--param missing: leave fields without a value empty instead")
         if key not in stock.parameter_names():
             raise ValueError(
-                f"--param {key} is unknown to {stock.TITLE}: {hint(key, stock.parameter_names())}"
+                f"--param {key} is unknown to {stock.TITLE}: {did_you_mean(key, stock.parameter_names())}"
             )
     if isinstance(objective, NativeObjective):
         objective.check(engine)

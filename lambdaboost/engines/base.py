@@ -61,9 +61,6 @@ class Training(Protocol):
 
     # Parameters.
 
-    def is_true(self, value: Any) -> bool:
-        """Whether the engine reads a parameter as true."""
-
     def parameter_names(self) -> frozenset[str]:
         """All names of parameters, with their aliases."""
 
@@ -84,14 +81,11 @@ class Training(Protocol):
     def is_data(self, value: object) -> bool:
         """Whether an object is a data set of this engine."""
 
-    def rows_in(self, data: Any) -> int | None:
-        """The number of rows of a data set; None if it is not read yet and nothing shows it."""
-
     def fields_of(self, data: Any) -> Fields:
-        """What a data set says of its rows; asked in every round."""
+        """What a data set says of its rows, or what it was given while the engine has not read it.
 
-    def fields_given(self, data: Any) -> Fields:
-        """The same of a data set that the engine has not read yet, as it was given."""
+        This is asked in every round.
+        """
 
     def sliced_from(self) -> Any:
         """The data set whose slices train now and have lost what was attached; None elsewhere."""
@@ -111,7 +105,6 @@ class Training(Protocol):
     BOOSTER_METHOD: (
         str  # a method of its boosters that those of no other engine have, by which they are known
     )
-    UPDATE_METHOD: str  # the method of its boosters that calls objectives
 
     def params_of(self, booster: Any) -> Mapping[str, Any]:
         """The parameters that the user gave, as far as the engine shows them."""
@@ -248,6 +241,37 @@ def usable_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
     refused = re.search(r'[\[\]{}<":,]', "".join(map(str, names)))
     kept = {re.sub(r"\s", "_", str(name)) for name in names}
     return None if refused or len(kept) < len(names) else names
+
+
+def is_true(value: Any) -> bool:
+    """Whether an engine reads a parameter as true."""
+    return str(value).lower() in ("true", "1", "+")
+
+
+# The smallest leaf of gradient steps: smaller ones lower NDCG on small data. With their hessian of 1 an engine's limit
+# counts documents; with λ hessians the same limit counts far fewer.
+GRADIENT_LEAF = 100
+
+
+def min_leaf_size(objective: Any, documents: int) -> int | None:
+    """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
+
+    100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
+    """
+    needs = getattr(objective, "needs", None)  # an engine's own has none
+    if needs is None or not needs.counts_documents:
+        return None
+    return min(GRADIENT_LEAF, max(20, documents // 20))
+
+
+def with_min_leaf_size(
+    params: Mapping[str, Any], engine: Engine, objective: Any, documents: int
+) -> dict[str, Any]:
+    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
+    found, name, least = dict(params), engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
+    if least is not None and engine.given(params, name) is None:
+        found[name] = least
+    return found
 
 
 def cannot_export(what: str, remedy: str) -> ValueError:

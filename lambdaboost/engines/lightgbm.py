@@ -46,7 +46,7 @@ NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 
 # A method of LightGBM's boosters that XGBoost's do not have.
-BOOSTER_METHOD, UPDATE_METHOD = "rollback_one_iter", "update"
+BOOSTER_METHOD = "rollback_one_iter"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"
@@ -97,11 +97,6 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return next((value for value in values if value not in (None, "")), None)
 
 
-def is_true(value: Any) -> bool:
-    """Whether LightGBM reads a parameter as true."""
-    return str(value).lower() in ("true", "1", "+")
-
-
 def is_metric(text: str) -> bool:
     """Whether a text names one of LightGBM's own metrics, whose cutoffs are in ``eval_at``."""
     return text in METRICS
@@ -121,37 +116,22 @@ def is_data(value: object) -> bool:
     return hasattr(value, "get_field") and hasattr(value, "get_label")
 
 
-def rows_in(data: Any) -> int | None:
-    """The number of rows of a data set; None if LightGBM has not read it yet and nothing shows it."""
-    if is_constructed(data):
-        return int(data.num_data())
-    if data.used_indices is not None:
-        return len(data.used_indices)
-    if data.label is not None:
-        return len(data.label)
-    shape = getattr(data.data, "shape", None)
-    return int(shape[0]) if shape else None
-
-
 def fields_of(data: Any) -> Fields:
-    """What a constructed data set says of its rows."""
-    rows, field = data.used_indices, data.get_field
-    if rows is None:
-        return Fields(field("group"), field("label"), field("weight"))
-    return Fields(field("group"), field("label"), field("weight"), data.reference, rows)
-
-
-def fields_given(data: Any) -> Fields:
-    """The same before LightGBM has read the data set, without its weights."""
+    """What a data set says of its rows, or what it was given while LightGBM has not read it."""
+    rows, parent = data.used_indices, None
+    if rows is not None:
+        parent = data.reference
     if is_constructed(data):
-        return fields_of(data)
-    offsets = labels = None
+        field = data.get_field
+        return Fields(field("group"), field("label"), field("weight"), parent, rows)
+    offsets = labels = weight = None
     if data.group is not None:
         offsets = np.concatenate([[0], np.cumsum(data.group)]).astype(np.int64)
     if data.label is not None:
         labels = labels_of("label", only_column(data.label))
-    parent = None if data.used_indices is None else data.reference
-    return Fields(offsets, labels, None, parent, data.used_indices)
+    if data.weight is not None:
+        weight = np.asarray(only_column(data.weight))
+    return Fields(offsets, labels, weight, parent, rows)
 
 
 def sliced_from() -> None:

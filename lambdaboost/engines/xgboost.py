@@ -46,7 +46,7 @@ NO_GROUPS = (
 )
 
 # A method of XGBoost's boosters that LightGBM's do not have.
-BOOSTER_METHOD, UPDATE_METHOD = "num_boosted_rounds", "update"
+BOOSTER_METHOD = "num_boosted_rounds"
 
 # The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.
@@ -110,11 +110,6 @@ def given(params: Mapping[str, Any], name: str) -> Any:
     return params.get(name)
 
 
-def is_true(value: Any) -> bool:
-    """Whether XGBoost reads a parameter as true."""
-    return str(value).lower() in ("true", "1")
-
-
 def is_metric(text: str) -> bool:
     """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
     return text.partition("@")[0] in METRICS
@@ -136,19 +131,9 @@ def is_data(value: object) -> bool:
     return hasattr(value, "get_uint_info") and hasattr(value, "get_label")
 
 
-def rows_in(data: Any) -> int | None:
-    """The number of rows of a matrix."""
-    return int(data.num_row())
-
-
 def fields_of(data: Any) -> Fields:
     """What a matrix says of its rows."""
     return Fields(data.get_uint_info("group_ptr"), data.get_label(), data.get_weight())
-
-
-def fields_given(data: Any) -> Fields:
-    """The same: XGBoost reads a matrix at once."""
-    return fields_of(data)
 
 
 def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, reference: Any = None) -> Any:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._checks import check_number, check_whole, error_context
 from lambdaboost._value import Value, text_of
 from lambdaboost._warn import warn
+from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE, all_finite
 from lambdaboost.evaluation.ties import describe_sorted_ties
@@ -143,7 +144,8 @@ class Measure(Value, ABC, registered=False):
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The value for each query, float64 (n_queries,), from checked scores; NaN where undefined.
 
-        A measure of your own defines this. Everything else calls `per_query`.
+        A measure of your own defines this; it may change the scores, which are a copy. Everything else calls
+        `per_query`.
         """
 
     def per_query(self, scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
@@ -170,7 +172,12 @@ class Measure(Value, ABC, registered=False):
             q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
-        values = self.values(s, q)
+        values = np.asarray(self.values(s.copy(), q))
+        if values.shape != (q.n_queries,) or values.dtype.kind not in "biuf" or np.isinf(values).any():
+            raise ValueError(
+                f"values of {self!r} returns {quote(values)}, shape {values.shape}: return one number for each query, "
+                f"({q.n_queries},), NaN where the measure is undefined"
+            )
         return np.where(np.isnan(values), self.empty, values)
 
     def undefined_on(self, q: Queries) -> NDArray[np.bool_]:
@@ -239,11 +246,15 @@ def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
 def check_measure(measure: Measure, q: Queries, name: str) -> None:
     """Raise if a measure cannot be computed on `q`, which `name` was made of, or no query of it has an order."""
     with error_context(f"measure {measure!r}, in {name}"):
-        measure.per_query(np.zeros(q.n_documents), q)
+        undefined = measure.undefined_on(q)
     counts = q.query_weight > 0
     if not any((q.is_ordered(source) & counts).any() for source in measure.sources):
         of = "" if counts.all() else " of positive weight"
         raise ValueError(
             f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}, so that every "
             "ranking is as good: give more queries, or other labels"
+        )
+    if undefined[counts].all():
+        raise ValueError(
+            f"{measure!r} is undefined on every query of {name}: give another measure, or other labels"
         )

@@ -33,9 +33,9 @@ from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
     gain_delta,
-    has_second,
     rank_terms,
     split_gain,
+    which_terms,
 )
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
@@ -154,8 +154,7 @@ def _fill_by_rank(swap, query, position, offsets, rank, by_rank, discount, secon
         for lane in range(LANES):
             r = rank[np.int32(slot_position[lane]) * LANES + lane]
             slot[LANES * DISCOUNT + lane] = discount[r]
-            if has_second(swap):
-                slot[LANES * SECOND + lane] = second[r]
+            slot[LANES * SECOND + lane] = second[r]
 
 
 def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, second, slots):
@@ -184,15 +183,15 @@ def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, s
                 slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[position[i, lane]]
 
 
-def _fill_of_type(swap):
-    if getattr(swap, "by_document", False):
-        return _fill_by_document
-    return _fill_by_rank if getattr(swap, "fixed_by_rank", False) else _fill_by_query
-
-
 # Fill discount and second term of each slot. `rank` is by position and lane; `by_rank`, `discount` and `second`
 # (LONGEST_IN_LANES,) are memory for the ranks of one list.
-fill_terms = by_type(_fill_of_type)
+fill_terms = by_type(
+    lambda swap: {
+        "terms_of_ranks": _fill_by_rank,
+        "terms_of_query": _fill_by_query,
+        "terms_of_documents": _fill_by_document,
+    }[which_terms(swap)]
+)
 
 
 @inlined
@@ -262,7 +261,7 @@ def sum_by_lanes(
     rank = np.zeros(LONGEST_IN_LANES * LANES, np.int32)
     # By lane, and by rank of one list.
     highest, lowest, level_of_lane = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
-    discount, second = np.empty(LONGEST_IN_LANES), np.empty(LONGEST_IN_LANES)
+    discount, second = np.zeros(LONGEST_IN_LANES), np.zeros(LONGEST_IN_LANES)
     by_rank = np.empty(LONGEST_IN_LANES, np.int32)
     slots = np.zeros(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     for slot in range(LONGEST_IN_LANES):

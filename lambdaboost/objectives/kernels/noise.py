@@ -30,7 +30,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
-from lambdaboost.evaluation.rankings import sort_queries
+from lambdaboost.evaluation.rankings import longest, sort_queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
@@ -174,12 +174,11 @@ def _mean_discounts(
 
     Documents without a discount come last; otherwise any order will do, such as the last draw's.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    noisy, scratch = np.empty(longest), (
-        np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32),
-    )  # fmt: skip
+    most = longest(first, last, offsets)
+    noisy, scratch = (
+        np.empty(most),
+        (np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)),
+    )
     for q in range(first, last):
         if skipped[q]:
             continue

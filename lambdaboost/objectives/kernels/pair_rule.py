@@ -16,7 +16,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
 from lambdaboost.objectives.swaps import swap_of
-from lambdaboost.objectives.swaps.swap import Unit, by_gain
+from lambdaboost.objectives.swaps.swap import Unit
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class PairRule:
 
     def has_pair(self, q: Queries) -> bool:
         """Whether any pair has a weight above 0, by its labels, its gains and its query."""
-        levels, gain, swap = self.read(q)
-        found = levels.count_pairs() > 0
-        # Gains are those above the worst level of a run.
-        if self.metric is not None and by_gain(swap):
+        levels, gain, _ = self.read(q)
+        if self.metric is None:
+            found = levels.count_pairs() > 0
+        else:  # gains are those above the worst level of a run
             found = np.bincount(levels.query_of_level(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())
 

@@ -39,6 +39,7 @@ from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
     gain_delta,
+    is_a_sum,
     n_sweep_terms,
     rank_terms,
     sweep_terms,
@@ -61,7 +62,7 @@ BETTER, WORSE = 0, 1  # the role of the document that reads moments
 def is_sweep_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the sweep to be faster; (n_queries,)."""
     # A document has fewer pairs than its list has documents.
-    if n_sweep_terms(swap) is None or q.sizes.max() <= PAIRS_A_DOCUMENT:
+    if not is_a_sum(type(swap)) or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     # A pair needs a document above the cutoff.
     pairs = levels.count_pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)
@@ -96,12 +97,11 @@ def _write_weights(swap, gain, reach, second, weights):
                 w[k] = 0
             better, worse = min(upper, lower), max(upper, lower)
             if better < worse < reach[better]:
-                sweep_terms(swap, upper, lower, second, w)
                 i = Document(0.0, gain[better], 0.0, 0.0, 0.0, 0.0)
                 j = Document(0.0, gain[worse], 0.0, 0.0, 0.0, 0.0)
                 of_gains = gain_delta(swap, i, j)
-                for k in range(w.size):
-                    w[k] *= of_gains
+                for k, of_term in enumerate(sweep_terms(swap, upper, lower, second)):
+                    w[k] = of_term * of_gains
 
 
 @inlined

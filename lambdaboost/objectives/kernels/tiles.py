@@ -23,7 +23,6 @@ from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas, sigm
 from lambdaboost.objectives.swaps.swap import (
     Document,
     gain_delta,
-    has_second,
     rank_delta,
     rank_terms,
     split_gain,
@@ -194,8 +193,7 @@ def _fill_slots(
             following[part, level] = slot + 1
             document[slot], s[slot] = i, scores[i]
             slot_discount[slot] = discount[rank]
-            if has_second(swap):
-                slot_second[slot] = second[rank]
+            slot_second[slot] = second[rank]
             if factor.size:
                 slot_factor[slot] = factor[i]
 
@@ -264,7 +262,7 @@ def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, fact
     - `swap` and `force` say what |ΔZ|, and what λ and μ of a pair are; `out` float32 (2, n_documents).
     """
     n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)
-    discount, second = np.empty(n), np.empty(n)  # by rank
+    discount, second = np.zeros(n), np.zeros(n)  # by rank
     # By slot: figures, λ and μ carried to float64, score, document.
     n_slots = n + 3 * PADDING
     slots, sums = np.zeros((N_FIGURES, n_slots), np.float32), np.empty((2, n_slots))

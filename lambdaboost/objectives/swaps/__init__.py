@@ -31,7 +31,7 @@ from lambdaboost.objectives.swaps.dcg import (
 from lambdaboost.objectives.swaps.err import swap_of_err
 from lambdaboost.objectives.swaps.map import one_over_m, swap_of_map
 from lambdaboost.objectives.swaps.mrr import gain_of_mrr, swap_of_mrr
-from lambdaboost.objectives.swaps.pair_accuracy import one_over_n, swap_of_pair_accuracy
+from lambdaboost.objectives.swaps.pair_accuracy import swap_of_pair_accuracy
 from lambdaboost.objectives.swaps.spearman import ranks_of_labels, swap_of_spearman
 
 
@@ -53,7 +53,7 @@ SWAPS: dict[type[Measure], SwapOf] = {
     MAP: SwapOf(one_over_m, swap_of_map),
     MRR: SwapOf(gain_of_mrr, swap_of_mrr),
     ERR: SwapOf(ERR.satisfaction, swap_of_err),
-    PairAccuracy: SwapOf(one_over_n, swap_of_pair_accuracy),
+    PairAccuracy: SwapOf(lambda metric, q: q.relevance, swap_of_pair_accuracy),
     Spearman: SwapOf(ranks_of_labels, swap_of_spearman),
 }
 

@@ -11,10 +11,9 @@ from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
 from lambdaboost.evaluation.binary import count_judged, relevant
-from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES, traits
+from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES
 
 
-@traits(fixed_by_rank=True, n_terms=1)
 class Dcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised."""
 
@@ -22,7 +21,7 @@ class Dcg(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_ranks(swap, first, by_rank, discount, second):
         """Discounts, whichever documents stand there.
 
         They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
@@ -32,18 +31,7 @@ class Dcg(NamedTuple):
             discount[rank] = swap.discounts[rank] - last
         return swap.cutoff
 
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the discounts of two ranks differ."""
-        return abs(i.discount - j.discount)
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The discount alone, which falls from rank to rank."""
-        w[1] = 1
-
-
-@traits(by_document=True, n_terms=1)
 class MeanDcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |m_i − m_j|, m the mean discount of a document over rankings (`kernels.noise`)."""
 
@@ -51,24 +39,14 @@ class MeanDcg(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_documents(swap, first, by_rank, discount, second):
         """Mean discounts, in the order given, in which those that are 0 may come last."""
-        n = discount.size
+        n = by_rank.size
         for rank in range(n):
             discount[rank] = swap.mean[first + by_rank[rank]]
         while n > 0 and discount[n - 1] == 0:
             n -= 1
         return n
-
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the discounts of two documents differ."""
-        return abs(i.discount - j.discount)
-
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The mean discount alone."""
-        w[1] = 1
 
 
 def check_dcg(name: str, metric: object) -> None:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.swaps.swap import traits
 
 # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
 # factor, which cancels. A smaller number would leave the sums of the sweep no digits.
@@ -26,7 +25,6 @@ SURE = 0.9e-9  # less than 2⁻³⁰, 1 − R of the highest of 30 grades
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
-@traits(has_second=True, n_terms=1)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction."""
 
@@ -34,7 +32,7 @@ class ExpectedReciprocalRank(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """V and 1/(1 − R) of each rank."""
         n = by_rank.size
         depth = min(swap.cutoff, n)
@@ -58,9 +56,9 @@ class ExpectedReciprocalRank(NamedTuple):
         return max((i.discount - j.discount) * i.second, (j.discount - i.discount) * j.second)
 
     @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """V, and 1/(1 − R) of the upper document's level."""
-        w[1] = second[upper]
+    def sweep_terms(swap, upper, lower, second):
+        """V, times 1/(1 − R) of the upper document's level."""
+        return 0.0, second[upper]
 
 
 def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:

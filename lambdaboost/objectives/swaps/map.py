@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
 from lambdaboost.evaluation.binary import count_judged, relevant
-from lambdaboost.objectives.swaps.swap import traits
 
 
-@traits(has_second=True, n_terms=2)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
@@ -34,7 +32,7 @@ class AveragePrecision(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
         relevant = reciprocals = 0.0
         depth = min(swap.cutoff, by_rank.size)
@@ -56,9 +54,9 @@ class AveragePrecision(NamedTuple):
         return abs(i.discount - j.discount) - (i.second - j.second)
 
     @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second):
         """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
-        w[1], w[2] = 1, -1 if upper < lower else 1
+        return 0.0, 1.0, -1.0 if upper < lower else 1.0
 
 
 def one_over_m(metric: MAP, q: Queries) -> NDArray[np.float64]:

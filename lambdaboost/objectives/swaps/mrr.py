@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
 from lambdaboost.evaluation.binary import relevant
-from lambdaboost.objectives.swaps.swap import traits
 
 
-@traits(n_terms=None)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
@@ -28,7 +26,7 @@ class ReciprocalRank(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """What x − Z or v − Z is of each rank's document."""
         n = by_rank.size
         # The ranks of the first two relevant documents, n where there is none.

@@ -20,10 +20,9 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.evaluation.levels import levels_of
-from lambdaboost.objectives.swaps.swap import traits
+from lambdaboost.objectives.swaps.swap import ONE
 
 
-@traits(by_gain=False, counts_pairs=True, n_terms=None)
 class RightPairs(NamedTuple):
     """PairAccuracy; every document's gain is 1/N."""
 
@@ -31,11 +30,21 @@ class RightPairs(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """1/N as the second term, by which the kernel in float64 multiplies the number of pairs that turn."""
         for r in range(second.size):
             discount[r], second[r] = 0, swap.gains[first]
         return swap.cutoff
+
+    @staticmethod
+    def counts_pairs(swap):
+        """Whether the documents between the two decide."""
+        return True
+
+    @staticmethod
+    def gain_delta(swap, i, j):
+        """One, whatever the gains."""
+        return ONE
 
     @staticmethod
     def rank_delta(swap, i, j):

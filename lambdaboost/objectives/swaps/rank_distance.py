@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.swaps.dcg import discounts_to
-from lambdaboost.objectives.swaps.swap import ONE, traits
+from lambdaboost.objectives.swaps.swap import ONE
 
 ZERO, TWO = np.float32(0), np.float32(2)
 ROOT_HALF = np.float32(np.sqrt(0.5))
@@ -55,7 +55,6 @@ def log2_of_whole(x):
     return np.float32(k) + t * (A0 + t * (A1 + t * (A2 + t * (A3 + t * high))))
 
 
-@traits(has_second=True, fixed_by_rank=True, n_terms=None)
 class RankDistance(NamedTuple):
     """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second D, past k too."""
 
@@ -66,7 +65,7 @@ class RankDistance(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_ranks(swap, first, by_rank, discount, second):
         """The ranks themselves and their discounts."""
         for r in range(min(discount.size, swap.discounts.size)):
             discount[r], second[r] = r, swap.discounts[r]

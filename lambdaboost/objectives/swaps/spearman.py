@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
-from lambdaboost.objectives.swaps.swap import traits
 
 
-@traits(n_terms=1)
 class LabelledRanks(NamedTuple):
     """Spearman; a discount is minus the rank among the labelled documents, which float32 holds up to 16 million."""
 
@@ -30,23 +28,13 @@ class LabelledRanks(NamedTuple):
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_query(swap, first, by_rank, discount, second):
         """Minus the ranks."""
         rank = 0
         for r in range(by_rank.size):
             rank += int(swap.labelled[first + by_rank[r]])
             discount[r] = -rank  # falling from rank to rank, as the sweep expects
         return swap.cutoff
-
-    @staticmethod
-    def rank_delta(swap, i, j):
-        """How far the ranks differ."""
-        return abs(i.discount - j.discount)
-
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
-        """The discount alone."""
-        w[1] = 1
 
 
 def ranks_of_labels(metric: Spearman, q: Queries) -> NDArray[np.float64]:

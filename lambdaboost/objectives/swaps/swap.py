@@ -1,23 +1,26 @@
 """A swap: |ΔZ|, the change of a measure when two documents of a query change places, which weights their pair.
 
 A *swap* is a NamedTuple, so that the compiler knows it by its type. Its fields are what it reads of documents and
-ranks: a `cutoff`, the rank past which two documents gain nothing, in each of them, and `gains` (n_documents,) in those
-whose `rank_terms` read the documents at the ranks. It says what |ΔZ| is in three static functions:
+ranks: in each of them a `cutoff`, the rank past which two documents gain nothing. What |ΔZ| is, it says in static
+functions.
 
-- `rank_terms` writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank
-  past which two documents gain nothing by a swap. It is given the query's first document and, by rank, its documents
-  counted from there;
-- `rank_delta` is the part of |ΔZ| that discount and second term of the two ranks decide, the other being the difference
-  of the gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
-- `sweep_terms`, where time grows as the length of a list (`kernels.sweep`): over the difference of the gains, |ΔZ| of a
-  level at the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), which it writes
-  to w.
+One function writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank past
+which two documents gain nothing by a swap. It is given the query's first document and, by rank, its documents counted
+from there. Its name says what the values are of:
 
-Its `traits` are what the loops know when they are compiled: ``by_gain=False`` if gain differences do not count,
-``has_second=True`` if `rank_delta` reads the second term, ``fixed_by_rank=True`` if both are the same in all queries,
-``by_document=True`` if the discount is a document's whatever its rank, ``counts_pairs=True`` if |ΔZ| depends on all
-documents between the two, and ``n_terms``, how many figures D a rank has in the sweep: 0, 1 (the discount), 2 (both),
-None if there is no `sweep_terms`.
+- `terms_of_ranks`: of the ranks alone, and so the same in all queries;
+- `terms_of_query`: of the documents at the ranks too;
+- `terms_of_documents`: of each document, whatever its rank.
+
+Over the difference of the gains, |ΔZ| of documents i and j is |D_i − D_j|, D the discount, in a swap that says nothing
+else. Another defines
+
+- `rank_delta`, what the discounts and second terms of both decide. It does not branch: `min`, `max` and `abs` fill
+  vector lanes, conditions do not;
+- `sweep_terms`, if time can grow as the length of a list (`kernels.sweep`). Over the difference of the gains, |ΔZ| of a
+  level at the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), D_1 the discount,
+  D_2 the second term; D_1 falls from rank to rank. It returns w_0, w_1 and w_2, as many as it needs;
+- `gain_delta`, if what the gains decide is not their difference.
 
 `Unit` stands here, the swaps of measures in the other files.
 """
@@ -28,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, inlined, inlined_strict_fp, known_by_type
+from lambdaboost._jit import by_type, inlined_strict_fp, known_by_type
 
 ONE = np.float32(1)
 # Documents of a list: longer ones are faster by tiles (`kernels.lanes`, `kernels.tiles`).
@@ -46,27 +49,6 @@ class Document(NamedTuple):
     factor: Any  # by which the weight is multiplied where it is the better
 
 
-def traits(**values: Any) -> Any:
-    """Decorate a swap with its traits, which are attributes of the class."""
-
-    def decorated(swap: Any) -> Any:
-        for name, value in values.items():
-            setattr(swap, name, value)
-        return swap
-
-    return decorated
-
-
-rank_terms = by_type(lambda swap: swap.rank_terms)
-rank_delta = by_type(lambda swap: swap.rank_delta)
-sweep_terms = by_type(lambda swap: swap.sweep_terms)
-by_gain = known_by_type(lambda swap: getattr(swap, "by_gain", True))
-n_sweep_terms = known_by_type(lambda swap: swap.n_terms)
-has_second = known_by_type(lambda swap: getattr(swap, "has_second", False))
-counts_pairs = known_by_type(lambda swap: getattr(swap, "counts_pairs", False))
-by_document = known_by_type(lambda swap: getattr(swap, "by_document", False))
-
-
 @inlined_strict_fp
 def split_gain(gain):
     """A float64 as the sum of a float32 and a much smaller one."""
@@ -80,22 +62,59 @@ def _difference(gain_i, rest_i, gain_j, rest_j):
     return (gain_i - gain_j) + (rest_i - rest_j)
 
 
-@inlined
-def gain_delta(swap, i, j):
+def gain_difference(swap, i, j):
     """The part of |ΔZ| that the gains of a better document and a worse one decide."""
-    return _difference(i.gain, i.gain_rest, j.gain, j.gain_rest) if by_gain(swap) else ONE
+    return _difference(i.gain, i.gain_rest, j.gain, j.gain_rest)
 
 
-@traits(by_gain=False, fixed_by_rank=True, n_terms=0)
+def discount_difference(swap, i, j):
+    """How far the discounts of two ranks differ."""
+    return abs(i.discount - j.discount)
+
+
+def discount_alone(swap, upper, lower, second):
+    """The discount alone, which falls from rank to rank."""
+    return 0.0, 1.0
+
+
+def which_terms(swap: type) -> str:
+    """The name of the function that writes its discounts and second terms."""
+    return next(
+        name for name in ("terms_of_ranks", "terms_of_query", "terms_of_documents") if hasattr(swap, name)
+    )
+
+
+def is_a_sum(swap: type) -> bool:
+    """Whether |ΔZ| is a sum of terms of both ranks (`sweep_terms`)."""
+    return hasattr(swap, "sweep_terms") or not hasattr(swap, "rank_delta")
+
+
+rank_terms = by_type(lambda swap: getattr(swap, which_terms(swap)))
+by_document = known_by_type(lambda swap: which_terms(swap) == "terms_of_documents")
+gain_delta = by_type(lambda swap: getattr(swap, "gain_delta", gain_difference))
+rank_delta = by_type(lambda swap: getattr(swap, "rank_delta", discount_difference))
+sweep_terms = by_type(lambda swap: getattr(swap, "sweep_terms", discount_alone))
+# The number of D_k that the sweep needs: 0, 1 or 2.
+n_sweep_terms = known_by_type(
+    lambda swap: len(getattr(swap, "sweep_terms", discount_alone)(None, 0, 0, np.ones(1))) - 1
+)
+counts_pairs = known_by_type(lambda swap: hasattr(swap, "counts_pairs"))
+
+
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
     cutoff: int
 
     @staticmethod
-    def rank_terms(swap, first, by_rank, discount, second):
+    def terms_of_ranks(swap, first, by_rank, discount, second):
         """Nothing by rank."""
         return swap.cutoff
+
+    @staticmethod
+    def gain_delta(swap, i, j):
+        """One, whatever the gains."""
+        return ONE
 
     @staticmethod
     def rank_delta(swap, i, j):
@@ -103,6 +122,6 @@ class Unit(NamedTuple):
         return ONE
 
     @staticmethod
-    def sweep_terms(swap, upper, lower, second, w):
+    def sweep_terms(swap, upper, lower, second):
         """One."""
-        w[0] = 1
+        return (1.0,)

@@ -7,8 +7,6 @@ import joblib
 import lightgbm
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn
 import xgboost
@@ -166,39 +164,6 @@ def test_rankers_in_threads_do_not_mix(engine):
 
 
 # Frames of each kind.
-
-
-MAKE = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-    "batch": lambda columns: pa.table(columns).to_batches()[0],
-    "pandas of Arrow": lambda columns: pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype),
-    "pandas of nullables": lambda columns: pd.DataFrame(columns).convert_dtypes(),
-}
-LABELS = {
-    "pandas": pd.Series,
-    "polars": pl.Series,
-    "pyarrow": pa.array,
-    "batch": list,
-    "pandas of Arrow": lambda values: pl.DataFrame({"grade": values}),
-    "pandas of nullables": np.asarray,
-}
-
-
-@pytest.mark.parametrize("kind", MAKE)
-def test_frames_are_arrays(engine, kind):
-    """Features, grades and queries of each kind: the model of plain arrays, by the columns' names."""
-    columns = dict(zip(NAMES, X.T, strict=True))
-    rows, y = MAKE[kind](columns), LABELS[kind](Q.relevance)
-    qid = LABELS[kind](QID) if "Arrow" not in kind else [f"q{i:02d}" for i in QID]
-    got, metric = with_metric(engine, NDCG(3))
-    got.fit(rows, y, qid=qid, eval_set=(rows, y), eval_qid=[qid], **metric)
-    scores = ranker(engine).fit(X, Q.relevance, group=Q.sizes).predict(X)
-    np.testing.assert_array_equal(got.predict(rows), scores)
-    assert list(got.feature_names_in_) == NAMES and got.n_features_in_ == 16
-    (curve,) = curves_of(got)[0].values()
-    assert curve[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
 
 
 def test_queries_in_any_order_of_ids(engine):

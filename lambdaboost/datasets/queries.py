@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import RowError, check_new_source
+from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.datasets.arrays import (
     Positions,
@@ -243,8 +243,7 @@ class Queries:
                 f"attach(data, {name}=…)"
             ) from None
         if not allow_negative and self.memo(("below 0", name), lambda: bool((labels < 0).any())):
-            row = int((labels < 0).argmax())
-            raise RowError(name, row, float(labels[row]), NEGATIVE)
+            refuse_labels(name, labels, labels < 0, NEGATIVE)
         return labels
 
     def is_ordered(self, name: str) -> NDArray[np.bool_]:

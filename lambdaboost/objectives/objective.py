@@ -153,7 +153,7 @@ class Objective(Value, registered=False):
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
         if rule.noise is not None:
-            return weigh_by_noise(rule, q)
+            return weigh_by_noise(rule, rule.noise, q)
         return PreparedPairs(rule, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:

@@ -22,64 +22,35 @@ MAX_SIGMA = 1e15  # the highest σ, whose square and whose product with a score 
 RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self", "sizes", "weight")
 
 
-class Column(str):
-    """A column's name in messages, such as ``column 'grade'``, with the table or file whose rows they name.
-
-    >>> Column("column 'grade'", "log.csv", 1).row(0)
-    'row 1 of log.csv'
-    """
-
-    of: str
-    first: int
-
-    def __new__(cls, text: str, of: str = "", first: int = 0) -> Column:
-        """`first` is the number of the first row: 0 in a table, 1 in a file."""
-        made = super().__new__(cls, text)
-        made.of, made.first = of, first
-        return made
-
-    def row(self, row: int) -> str:
-        """The words for a row."""
-        return f"row {self.first + row}{self.of and f' of {self.of}'}"
-
-
-def row_of(name: str, row: int) -> str:
-    """The words for a row of what is called `name`: a `Column`, or any array."""
-    return name.row(row) if isinstance(name, Column) else f"row {row}"
-
-
 class RowError(ValueError):
-    """A wrong value in a row.
+    """What is wrong in a row; whoever knows its place says so by `naming_rows`.
 
-    >>> raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
+    >>> raise RowError("relevance", 3, "is -1", "labels must be ≥ 0")
     Traceback (most recent call last):
     lambdaboost._checks.RowError: relevance[3] is -1: labels must be ≥ 0
     """
 
-    def __init__(self, name: str, row: int, value: Any, remedy: str, before: str = "") -> None:
-        super().__init__(name, row, value, remedy, before)
-        self.name, self.row, self.value, self.remedy, self.before = name, row, value, remedy, before
+    def __init__(self, name: str, row: int, what: str, remedy: str) -> None:
+        super().__init__(name, row, what, remedy)
+        self.name, self.row, self.what, self.remedy = name, row, what, remedy
 
     def __str__(self) -> str:
-        if isinstance(self.name, Column):
-            return f"{self.before}{self.name} is {self.text} in {self.name.row(self.row)}: {self.remedy}"
-        return f"{self.before}{self.name}[{self.row}] is {self.text}: {self.remedy}"
-
-    @property
-    def text(self) -> str:
-        """The value."""
-        whole = float(self.value).is_integer() and abs(self.value) < 1e15
-        return f"{self.value:.0f}" if whole else f"{self.value:g}"
+        return f"{self.name}[{self.row}] {self.what}: {self.remedy}"
 
 
 @contextmanager
 def naming_rows(place: Callable[[int], str]) -> Iterator[None]:
-    """Name the place of a row in its `RowError`."""
+    """Name the place of a row in its `RowError`.
+
+    >>> with naming_rows(lambda row: f"row {1 + row} of log.csv"):
+    ...     raise RowError("column 'grade'", 3, "is -1", "labels must be ≥ 0")
+    Traceback (most recent call last):
+    ValueError: column 'grade' is -1 in row 4 of log.csv: labels must be ≥ 0
+    """
     try:
         yield
     except RowError as error:
-        where = f"{error.before}{place(error.row)}"
-        raise ValueError(f"{where}: {error.name} is {error.text}: {error.remedy}") from None
+        raise ValueError(f"{error.name} {error.what} in {place(error.row)}: {error.remedy}") from None
 
 
 @contextmanager
@@ -87,16 +58,14 @@ def error_context(before: str) -> Iterator[None]:
     """Prefix an error, for example with the data that it is about; a `RowError` stays one.
 
     >>> with error_context("valid"):
-    ...     raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
+    ...     raise RowError("relevance", 3, "is -1", "labels must be ≥ 0")
     Traceback (most recent call last):
     lambdaboost._checks.RowError: valid: relevance[3] is -1: labels must be ≥ 0
     """
     try:
         yield
     except RowError as error:
-        raise RowError(
-            error.name, error.row, error.value, error.remedy, f"{before}: {error.before}"
-        ) from None
+        raise RowError(f"{before}: {error.name}", error.row, error.what, error.remedy) from None
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{before}: {error}") from None
@@ -202,4 +171,8 @@ def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remed
     """Raise for the first label that is `bad`, if any."""
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise RowError(name, row, float(labels[row]), remedy)
+        value = float(labels[row])
+        text = f"{value:g}"
+        if value.is_integer() and abs(value) < 1e15:
+            text = f"{value:.0f}"
+        raise RowError(name, row, f"is {text}", remedy)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import secrets
 import stat
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,26 +19,39 @@ from pathlib import Path
 from typing import IO, Any
 
 MAGIC: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-ZSTD = b"\x28\xb5\x2f\xfd"
+ZSTD, ZIP = b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading; gzip, xz and bzip2 are recognised by their first bytes and decompressed."""
+    """Open a file for reading; gzip, xz, bzip2 and zip are recognised by their first bytes and decompressed."""
     check_file(path)
     with open(path, "rb") as raw:
         head = raw.read(6)
     if head.startswith(ZSTD):
         raise ValueError(f"{path} is compressed by zstd: decompress it, or compress it by gzip, xz or bzip2")
     opener = next((open_ for magic, open_ in MAGIC.items() if head.startswith(magic)), open)
+    if head.startswith(ZIP):
+        opener = _open_zip
     try:
         with opener(path, "rb") as file:
             yield file
-    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:  # of another file, or of its folder
             raise
         raise ValueError(f"{path} is damaged: {error}; fetch or compress it again") from None
+
+
+def _open_zip(path: Path, mode: str) -> IO[bytes]:
+    """The only file of a zip file, beside which macOS stores what it knows of it."""
+    with zipfile.ZipFile(path) as folder:
+        names = [
+            name for name in folder.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")
+        ]
+        if len(names) != 1:
+            raise ValueError(f"{path} is a zip file of {len(names)} files; it must hold one")
+        return io.BytesIO(folder.read(names[0]))
 
 
 @contextmanager

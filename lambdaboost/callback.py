@@ -32,7 +32,7 @@ from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.engines.base import Engine
 from lambdaboost.traps import Case, refuse_bags_of_queries, warn_of_traps
 
-Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
+Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]  # and the hessian, of every document
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
 UPDATE_METHOD = "update"  # of the boosters of both, which calls objectives
@@ -68,10 +68,9 @@ def call_objective(
         # fields of the objective in every round.
         for known_objective, bound in known.bound.get(state, ()):
             if known_objective is objective or known_objective == objective:
-                derivatives: Gradient = bound.gradient(scores, iteration)
-                return derivatives
+                return bound.gradient(scores, iteration)
         bound = _bind(objective, data, known.queries, scores)
-        derivatives = bound.gradient(scores, iteration)
+        derivatives: Gradient = bound.gradient(scores, iteration)
 
         # What ruins a training shows at the first gradient of an objective on these queries.
         engine: Any = engine_of(booster)

@@ -31,7 +31,7 @@ from lambdaboost import (
     attach,
     graded,
 )
-from lambdaboost.objectives import OBJECTIVES
+from lambdaboost.objectives import OBJECTIVES, Objective
 from lambdaboost.objectives.kernels.prepared import PreparedPairs
 
 rng = np.random.default_rng(0)
@@ -135,11 +135,13 @@ def test_a_change_in_a_training_binds_again(engine, change):
     assert not np.array_equal(before, after)
 
 
-class Doubled(LambdaRank, registered=False):
+class Doubled(Objective, registered=False):
     """What a user writes: λ of an objective of lambdaboost, changed."""
 
+    objective: Objective = LambdaRank()
+
     def lambdas(self, scores, q, iteration):
-        lam, mu = super().lambdas(scores, q, iteration)
+        lam, mu = self.objective.on(q)(scores, iteration)
         return 2 * lam, 2 * mu
 
 
@@ -153,8 +155,7 @@ class Doubled(LambdaRank, registered=False):
         lambda part: part,
     ],
 )
-def test_lambdas_that_are_overridden_are_those_of_a_part(combine):
-    """Entry 5 of the fourth review: the rule that such a class inherits took their place."""
+def test_lambdas_of_ones_own_are_those_of_a_part(combine):
 
     def lam(objective):
         return combine(objective).on(Q)(SCORES)[0].astype(np.float64)
@@ -164,9 +165,25 @@ def test_lambdas_that_are_overridden_are_those_of_a_part(combine):
     np.testing.assert_allclose(lam(Doubled()) - lam(LambdaRank()), share * alone, atol=1e-6)
 
 
-def test_a_rule_that_is_overridden_is_not_weighted_by_propensities():
+def test_lambdas_are_not_weighted_by_propensities():
     with pytest.raises(TypeError, match="whose pairs cannot be weighted by propensities"):
         InversePropensity(Doubled(), CURVE)
+
+
+@pytest.mark.parametrize("base", [LambdaRank, Blend, GradientStep, ListNet])
+def test_lambdas_that_would_not_be_called_are_refused(base):
+    """Each objective of lambdaboost computes λ without them."""
+    with pytest.raises(
+        TypeError, match=f"Own defines lambdas, which {base.__name__} does not call: make it a"
+    ):
+
+        class Own(base):
+            def lambdas(self, scores, q, iteration):
+                raise AssertionError
+
+    assert "Own" not in OBJECTIVES
+    with pytest.raises(NotImplementedError, match="does not define lambdas"):
+        type("Empty", (Objective,), {}, registered=False)().gradient([0.0], Queries([1], sizes=[1]))
 
 
 def test_parts_share_one_order(monkeypatch):

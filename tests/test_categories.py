@@ -162,12 +162,12 @@ def test_codes_know_values_by_their_text():
     codes = Encoder(features=["c"], categories={"c": ["07", 7]}).transform(table)
     assert np.array_equal(codes[:, 0], [1, 1, 1, np.nan, 0], equal_nan=True)
     table = open_table(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
-    assert Columns(categorical=["c"]).categories_of(table, ["c"]) == {"c": ("3", "a", "b")}
+    assert Encoder.fit(Columns(categorical=["c"]), table).categories == {"c": ("3", "a", "b")}
 
     frame = pa.table(
         {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
     )
-    assert Columns().categories_of(open_table(frame), ["c"]) == {"c": ("a", "b")}
+    assert Encoder.fit(Columns(), open_table(frame)).categories == {"c": ("a", "b")}
 
 
 LOG, TEST = slice(0, 300), slice(300, 400)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command import SMALL, call, done, refused, write_parts
 
-from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
+from lambdaboost import NDCG, Queries, Spearman, __version__, load, save, saving
 from lambdaboost.cli.app import app
 from lambdaboost.cli.evaluation import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
@@ -142,7 +142,7 @@ MISTAKES = [
     ("--measure NDGC", "Invalid value for '--measure': cannot read"),
     ("--measure auc@10", "AUC has no cutoff; write AUC, without @10"),
     ("--measure CNDCG --test TEST", "CNDCG() needs the label source 'clicks'"),
-    ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): row 1 of TEST: clicks is "),
+    ("--measure CNDCG --test TEST --source clicks=17", "CNDCG(): clicks is 16 in row 1 of TEST: "),
     ("--source clicks=17:log", "has no column '17:log'"),
     ("--source =17", "expected NAME=COLUMN or NAME=COLUMN:rate"),
     ("--source clicks", "has no column 'clicks': choose among '1', '2'"),
@@ -243,6 +243,7 @@ def test_a_description_of_a_later_version_is_read(capsys, folder, tmp_path):
     before = done(capsys, "predict", tmp_path / "m", folder / "test.txt")
     about = described_by(tmp_path / "m.json")
     about["columns"]["of_a_later_version"] = about["of_another"] = [1]
+    about["sha256"] = saving._digest_of(about)
     (tmp_path / "m.json").write_text(json.dumps(about), encoding="utf-8")
     assert done(capsys, "predict", tmp_path / "m", folder / "test.txt") == before
 
@@ -261,7 +262,7 @@ def test_scores_and_descriptions_that_are_wrong(capsys, folder, tmp_path):
     # A model knows its features, whatever else is given; `load` refuses descriptions that are not its own.
     assert done(capsys, "predict", model, test, "--drop", 1) == done(capsys, "predict", model, test)
     (tmp_path / "m.json").write_text("{}")
-    assert "is not the description of a model" in refused(capsys, "predict", model, test)
+    assert "is not as save wrote it" in refused(capsys, "predict", model, test)
 
 
 HOSTILE = {"escapes": "\x1b]0;owned\x07\x1b[31m\u202e", "long": "x" * 1_000_000, "braces": "{0} %s [bold]"}

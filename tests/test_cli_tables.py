@@ -108,7 +108,7 @@ def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(capsys, tmp_path
     good.write_text(text.replace("1e30", "1"))
     for files in ([bad], [good, "--valid", bad], [good, "--test", bad]):
         said = refused(capsys, "train", *files, "--measure", "ndcg@3", "--out", tmp_path / "m")
-        assert f"row 9 of {bad}: relevance is 1e+30: " in said and not (tmp_path / "m").exists()
+        assert f"relevance is 1e+30 in row 9 of {bad}: " in said and not (tmp_path / "m").exists()
 
 
 def test_the_label_is_no_source_of_an_evaluation(capsys, tmp_path):

@@ -155,7 +155,7 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
     assert positions_of("position", table["place"]).codes.tolist() == [2, 0, 1, 2]
     with pytest.raises(ValueError, match="column 'c' is missing in row 1 of df: give the query of every row"):
         Columns(query="c", label="y", features=["q"]).read(table)
-    with pytest.raises(ValueError, match="query is missing in row 1"):
+    with pytest.raises(ValueError, match=r"query\[1\] is missing"):
         ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
 
 

@@ -28,7 +28,7 @@ from lambdaboost import (
 )
 from lambdaboost._jit import using
 from lambdaboost.datasets.arrays import Positions
-from lambdaboost.objectives import OBJECTIVES, parse
+from lambdaboost.objectives import OBJECTIVES, Objective, parse
 from lambdaboost.objectives.swaps import SWAPS
 
 ALL = [*RULES, *COMBINED]
@@ -426,7 +426,7 @@ def test_documents_without_a_label_do_not_change_a_gradient_step():
 def test_scores_that_lambdas_writes_to_are_a_copy():
     """Neither the caller's scores nor those of the next part change."""
 
-    class Writing(LambdaRank, registered=False):
+    class Writing(Objective, registered=False):
         def lambdas(self, scores, q, iteration):
             scores[:] = 0
             return np.zeros(scores.size), np.zeros(scores.size)
@@ -452,7 +452,7 @@ def test_scores_that_lambdas_writes_to_are_a_copy():
     ids=repr,
 )
 def test_what_lambdas_of_the_users_own_returns_is_checked(returned, error, message):
-    class Wrong(LambdaRank, registered=False):
+    class Wrong(Objective, registered=False):
         def lambdas(self, scores, q, iteration):
             return returned
 
@@ -462,9 +462,7 @@ def test_what_lambdas_of_the_users_own_returns_is_checked(returned, error, messa
 
 
 def test_what_lambdas_returns_may_be_lists_and_is_not_changed():
-    """Also where the class has a rule of its pairs."""
-
-    class Keeping(LambdaRank, registered=False):
+    class Keeping(Objective, registered=False):
         kept = np.array([1.0, -1.0], np.float32)
 
         def lambdas(self, scores, q, iteration):

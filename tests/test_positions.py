@@ -111,7 +111,11 @@ def test_ranks_and_categories_of_any_type(given, names):
         (ValueError, r"position\[1\] is 1600000000: give a rank of at most 1000000", [1, 1_600_000_000, 2]),
         (ValueError, "position has 2 rows, relevance has 3", [1, 2]),
         (ValueError, r"position has shape \(3, 1\), expected one dimension", [[1], [2], [3]]),
-        (TypeError, r"position is 2 in row 1, among text: give ranks in all rows, or text", ["top", 2, None]),
+        (
+            ValueError,
+            r"position\[1\] is 2: other rows have text; give ranks in all rows, or text",
+            ["top", 2, None],
+        ),
         (TypeError, "position is true or false: give the rank", [True, False, True]),
         (TypeError, "position must be numbers", pd.to_datetime(["2020-01-01"] * 3)),
     ],

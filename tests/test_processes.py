@@ -13,6 +13,7 @@ import pytest
 from trainings import GROUP, X, Y, ran, train
 
 from lambdaboost import NDCG, Blend, LambdaRank, Linear, Queries, RankNet, _jit
+from lambdaboost.objectives import Objective
 
 ENGINES = (["lightgbm"], ["xgboost"])
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -83,10 +84,12 @@ class Forking(NDCG, registered=False):
         return super().values(scores, q)
 
 
-class ForkingRank(LambdaRank, registered=False):
+class ForkingRank(Objective, registered=False):
+    objective: Objective = LambdaRank()
+
     def lambdas(self, scores, q, iteration):
         SAME.append(in_a_fork(gradient) == gradient())
-        return super().lambdas(scores, q, iteration)
+        return self.objective.on(q)(scores, iteration)
 
 
 def forked_inside(engine):

@@ -98,7 +98,7 @@ def test_wrong_arguments(error, message, arguments):
     ids=lambda ids: f"{type(ids).__module__}-{getattr(ids, 'dtype', ids[2])}",
 )
 def test_a_missing_query_id_is_one_clear_error(ids):
-    with pytest.raises(ValueError, match=r"^ids is missing in row 2: give the query of every row$"):
+    with pytest.raises(ValueError, match=r"^ids\[2\] is missing: give the query of every row$"):
         Queries(Y, ids=ids)
 
 

@@ -10,6 +10,7 @@ from trainings import GROUP, X, Y, ran
 
 from lambdaboost import NDCG, LambdaRank, Queries, _jit
 from lambdaboost._jit import threads, using
+from lambdaboost.objectives import Objective
 
 
 def openmp():
@@ -79,10 +80,12 @@ def test_using_sets_the_number_inside():
 SEEN = []
 
 
-class WatchedRank(LambdaRank, registered=False):
+class WatchedRank(Objective, registered=False):
+    objective: Objective = LambdaRank()
+
     def lambdas(self, scores, q, iteration):
         SEEN.append(threads())
-        return super().lambdas(scores, q, iteration)
+        return self.objective.on(q)(scores, iteration)
 
 
 class WatchedNDCG(NDCG, registered=False):

@@ -30,6 +30,7 @@ from lambdaboost import (
 )
 from lambdaboost.callback import known_data
 from lambdaboost.datasets import web_search_log
+from lambdaboost.objectives import Objective
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
 X, Q = LOG.features, LOG.queries
@@ -333,11 +334,13 @@ def test_a_parameter_that_is_none_of_lightgbm_4_is_said_once():
 # Gradients and objectives.
 
 
-class Broken(RankNet, registered=False):
+class Broken(Objective, registered=False):
     """No number for the fourth document."""
 
+    objective: Objective = RankNet()
+
     def lambdas(self, scores, q, iteration):
-        lam, mu = super().lambdas(scores, q, iteration)
+        lam, mu = self.objective.on(q)(scores, iteration)
         lam[3] = np.nan
         return lam, mu
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_sigma
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 
 
-class FreshTier(Objective):
+class FreshTier(PairObjective):
     r"""RankNet on a second source: pairs that tie in `relevance` and differ in `source`.
 
     For :math:`l_i = l_j` and :math:`f_i > f_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`: :math:`\lambda =

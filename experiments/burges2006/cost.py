@@ -25,7 +25,8 @@ RULES: tuple[Objective, ...] = (RankNet(), LambdaRank(), SigmoidLocal(), Gradien
 def jacobian(objective: Objective, scores: Floats, q: Queries) -> Floats:
     """∂λ_i/∂s_j of one query, float64 (n, n), by differences; scores must be further apart than four steps."""
     shifts = STEP * np.array([-2, -1, 1, 2])
-    moved = [[objective.lambdas(scores + t * e, q, 0)[0] for t in shifts] for e in np.eye(scores.size)]
+    bound = objective.on(q)
+    moved = [[bound(scores + t * e)[0] for t in shifts] for e in np.eye(scores.size)]
     # The moved document, the shift, the document of the λ.
     below_2, below_1, above_1, above_2 = np.moveaxis(np.array(moved, dtype=np.float64), 1, 0)
     return ((8 * (above_1 - below_1) - (above_2 - below_2)) / (12 * STEP)).T
@@ -39,12 +40,12 @@ def loop_work(objective: Objective, scores: Floats, q: Queries, side: float = 1.
     .. math:: \oint \lambda \cdot ds = \iint \frac{\partial\lambda_j}{\partial s_i}
         - \frac{\partial\lambda_i}{\partial s_j} = 0.
     """
-    n, along = scores.size, (np.arange(POINTS) + 0.5) / POINTS * side
+    bound, n, along = objective.on(q), scores.size, (np.arange(POINTS) + 0.5) / POINTS * side
 
     def work_of(j: int, start: Floats) -> float:
         """The work on j as its score rises, the others at `start`."""
         there = start + along[:, None] * (np.arange(n) == j)
-        return side * float(np.mean([objective.lambdas(at, q, 0)[0][j] for at in there]))
+        return side * float(np.mean([bound(at)[0][j] for at in there]))
 
     alone = np.array([work_of(j, scores) for j in range(n)])
     moved = scores + side * np.eye(n)
@@ -66,7 +67,7 @@ def costs_table() -> str:
         convex = "–"
         if asymmetry < SYMMETRIC:
             convex = "yes" if least > -SYMMETRIC else "no"
-        work = np.abs(loop_work(rule, scores, q)).max() / np.abs(rule.lambdas(scores, q, 0)[0]).mean()
+        work = np.abs(loop_work(rule, scores, q)).max() / np.abs(rule.on(q)(scores)[0]).mean()
         symmetric = "yes" if asymmetry < SYMMETRIC else "no"
         rows.append([repr(rule), symmetric, convex, f"{work:.1e}"])
     caption = (

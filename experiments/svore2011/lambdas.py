@@ -91,7 +91,7 @@ def cost_derivatives(differences: ArrayLike, objective: LambdaRank | SigmoidLoca
     """
     o = np.asarray(differences, dtype=np.float64)
     scores = np.stack([o, np.zeros(o.size)], axis=1).ravel()
-    lam, _ = objective.lambdas(scores, Queries(np.tile([1.0, 0.0], o.size), np.full(o.size, 2)), 0)
+    lam, _ = objective.on(Queries(np.tile([1.0, 0.0], o.size), np.full(o.size, 2)))(scores)
     pair = Queries([1, 0], sizes=[2])
     swap = objective.metric([1.0, 0.0], pair) - objective.metric([0.0, 1.0], pair)
     return np.asarray(lam[::2] / swap, dtype=np.float64)

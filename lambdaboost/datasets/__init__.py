@@ -9,8 +9,7 @@ if __name__ != "lambdaboost.datasets":
     )
 
 from lambdaboost.datasets.collection import Collection, click_rate
-from lambdaboost.datasets.columns import Columns
-from lambdaboost.datasets.encoder import Encoder
+from lambdaboost.datasets.columns import Columns, Encoder
 from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.synthetic import web_search_log

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import refuse_labels, row_of
+from lambdaboost._checks import RowError, refuse_labels
 from lambdaboost._warn import warn
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 # Curves and biases have one figure for each rank, and a column of ids or times is no rank.
 LARGEST_RANK = 1_000_000
+MIXED = "other rows have text; give ranks in all rows, or text in all"
 RANK = "give the rank at which a row was shown, a whole number from 1, or NaN where it was not shown"
 
 
@@ -180,7 +181,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         raise ValueError(f"{name} has shape {a.shape}, expected one dimension: give the {what} of every row")
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
-        raise ValueError(f"{name} is missing in {row_of(name, row)}: give the {what} of every row")
+        raise RowError(name, row, "is missing", f"give the {what} of every row")
     if a.dtype.kind == "U":
         return a.astype(object)
     refuse_merged(name, a)
@@ -189,9 +190,7 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         wrong = {kind for kind in set(map(type, keys)) if not issubclass(kind, Hashable)}
         if wrong:
             row = next(row for row, key in enumerate(keys) if type(key) in wrong)
-            raise TypeError(
-                f"{name} is of type {type(keys[row]).__name__} in {row_of(name, row)}: give text or a number"
-            )
+            raise RowError(name, row, f"is of type {type(keys[row]).__name__}", "give text or a number")
     return a
 
 
@@ -199,10 +198,8 @@ def refuse_merged(name: str, ids: NDArray[Any]) -> None:
     """Raise for an id so large that its type merges neighbouring whole numbers, from 2^53 on in float64."""
     if ids.dtype.kind == "f" and (merged := np.abs(ids) >= 2.0 ** (np.finfo(ids.dtype).nmant + 1)).any():
         row = int(merged.argmax())
-        raise ValueError(
-            f"{name} is {ids[row]:.0f} in {row_of(name, row)}, where {ids.dtype} merges neighbouring numbers: give "
-            "whole numbers (int64) or text"
-        )
+        remedy = f"{ids.dtype} merges neighbouring numbers; give whole numbers (int64) or text"
+        raise RowError(name, row, f"is {ids[row]:.0f}", remedy)
 
 
 class Positions(NamedTuple):
@@ -278,9 +275,7 @@ def positions_of(name: str, values: Any) -> Positions:
     if text.any():
         if (mixed := ~(text | missing)).any():
             row = int(mixed.argmax())
-            raise TypeError(
-                f"{name} is {given[row]!r} in {row_of(name, row)}, among text: give ranks in all rows, or text in all"
-            )
+            raise RowError(name, row, f"is {given[row]!r}", MIXED)
         names, codes = np.unique(given[text].astype(np.str_)), np.zeros(given.size, dtype=np.int32)
         codes[text] = np.searchsorted(names, given[text].astype(np.str_)) + 1
         return Positions(codes, tuple(names.tolist()))

@@ -24,19 +24,21 @@ below the header in a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_new_source, refuse_labels
+from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels
 from lambdaboost._warn import warn
-from lambdaboost._words import quote
+from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
     check_order,
     factorize_in_order,
+    feature_array,
+    is_missing,
     labels_of,
     only_column,
     positions_of,
@@ -44,7 +46,7 @@ from lambdaboost.datasets.arrays import (
     refuse_merged,
     weights_of,
 )
-from lambdaboost.datasets.collection import Categories, Collection, click_rate
+from lambdaboost.datasets.collection import Categories, Collection, categorical_frame, click_rate
 from lambdaboost.datasets.queries import RELEVANCE, Queries, match_weights
 from lambdaboost.datasets.table import (
     DOCUMENT,
@@ -52,30 +54,20 @@ from lambdaboost.datasets.table import (
     QUERY,
     Table,
     category_text,
-    encode,
     open_table,
-    plain_category,
 )
 
+UNSEEN = ("error", "missing")
 # The roles with exactly one column, in the order in which they are read; `sources` has one for each source.
 ROLES = ("query", "label", "position", "weight", "document")
+ONE_KIND = "give ranks in all rows or text in all; an empty field is a row that was not shown"
+COUNTS = "counts of clicks must be ≥ 0"
 # What to do where a column of a role of numbers holds something else.
 REMEDIES = {
     "label": "labels are numbers, such as grades from 0",
     "sources": "labels are numbers, such as grades from 0",
     "weight": "weights are numbers ≥ 0",
 }
-
-
-class Labelled(NamedTuple):
-    """The queries of a table with their labels, and the names of its documents: all but the features.
-
-    `rows` is the row of the table that each document was, as in `Collection`.
-    """
-
-    queries: Queries
-    documents: NDArray[np.object_] | None
-    rows: NDArray[np.int64] | None
 
 
 @dataclass(frozen=True)
@@ -182,7 +174,7 @@ class Columns:
     @property
     def text(self) -> tuple[str | None, ...]:
         """The columns that are text in CSV, also where they look like numbers."""
-        return (self.query, self.position, self.document, *self.categorical)
+        return (self.query, self.position, self.document, *self.categorical, *self.drop)
 
     def features_of(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those given, else all without another use; none of an array."""
@@ -194,12 +186,10 @@ class Columns:
             for column in self.drop:
                 table.check(column, "drop")
             others = {column for _, column in self._label_uses()}.union(self.drop)
-            if table.kind == "letor":
+            if table.is_letor:
                 others |= {QUERY, LABEL, DOCUMENT}
             features = tuple(column for column in table.names if column not in others)
-            if unnamed := [
-                one for one in features if table.kind == "csv" and str(one).startswith("Unnamed: ")
-            ]:
+            if unnamed := [one for one in features if str(one).startswith("Unnamed: ")]:
                 warn(
                     f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
                     "it, or leave it out; pandas writes such a one without index=False"
@@ -209,43 +199,6 @@ class Columns:
                 f"features is empty: {table.name} needs a column besides those of queries and labels"
             )
         return features
-
-    def categories_of(self, table: Table, features: Sequence[Any]) -> Categories:
-        """The values of the features that are categorical, in the order of their codes.
-
-        Those of a categorical type keep its order; polars' and Arrow's without one, and those of `categorical`, are
-        sorted by their texts.
-        """
-        if not table.is_named:
-            return {}
-        for column in self.categorical:
-            table.check(column, "categorical")
-            if column not in features:
-                raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
-        import pandas as pd
-
-        found: dict[Any, Sequence[Any]] = {}
-        typed, named = set(table.categorical), set(self.categorical)
-        for column in features:
-            if column in typed:
-                values, _ = table.factorize(column)
-                if table.series(column).dtype == nw.Enum:
-                    values = list(table.series(column).dtype.categories)
-                elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
-                    values = sorted(values)
-                found[column] = tuple(map(plain_category, values))
-            elif column in named:
-                values, _ = table.factorize(column)
-                numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-                if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
-                    such_as = f"{numbers[fraction.argmax()]:g}"
-                    raise ValueError(
-                        f"{table.describe(column)} of {table.name} holds numbers, such as {such_as}: categories are "
-                        "texts or whole numbers; leave it out of the categories"
-                    )
-                table.warn_of_words(column, values)
-                found[column] = tuple(sorted(set(map(category_text, values))))
-        return found
 
     def read(self, data: Any, y: Any = None, *, name: str = "df", **arrays: Any) -> Collection:
         """Features, queries and label sources of a table, a file, or an array and what is given with it.
@@ -269,9 +222,7 @@ class Columns:
 
         """
         table = open_table(data, name, self.text)
-        labelled, features = self.read_labels(table, y, **arrays), self.features_of(table)
-        categories = self.categories_of(table, features)
-        return collect(encode(table, features, categories), labelled, features, categories)
+        return Encoder.fit(self, table).read(table, y, optional=False, **arrays)
 
     def read_labels(
         self,
@@ -285,11 +236,12 @@ class Columns:
         weight: Any = None,
         name: str = "df",
         optional: bool = False,
-    ) -> Labelled:
-        """The queries, labels and names of a table, a file or an array, without its features; as `read`.
+    ) -> tuple[Queries, NDArray[np.object_] | None, NDArray[np.int64] | None]:
+        """The queries of a table, a file or an array with their labels, the names of the documents, and their rows.
 
-        Where `optional`, columns of sources, positions, weights and names may lack: data that come after the training
-        need not have all that the training read.
+        All that `read` gives but the features; the rows are those of `Collection`. Where `optional`, columns of
+        sources, positions, weights and names may lack: data that come after the training need not have all that the
+        training read.
         """
         if group is not None and qid is not None:
             raise ValueError(
@@ -301,8 +253,7 @@ class Columns:
                 "from the features"
             )
         table = open_table(data, name, self.text)
-        is_letor, n = table.kind == "letor", len(table)
-        sizes, ids = None, qid
+        n, sizes, ids = len(table), None, qid
         if group is not None:
             sizes = ids = only_column(group)
             is_number = sizes.dtype.kind in "iuf"
@@ -326,9 +277,9 @@ class Columns:
             )
         arrays = dict(sources or {})
         label, document = self.label, self.document
-        if is_letor and label is None and y is None:
+        if table.is_letor and label is None and y is None:
             label = LABEL
-        if is_letor and document is None and DOCUMENT in table.names:
+        if table.is_letor and document is None and DOCUMENT in table.names:
             document = DOCUMENT
         wanted = [
             ("query", "qid", self.query, ids),
@@ -352,7 +303,10 @@ class Columns:
                     "rename the column"
                 )
             if is_column:
-                found[key] = _read_column(table, role, column)
+                with naming_rows(table.place):
+                    found[key] = _read_column(table, role, column)
+                    if key in self.rates:
+                        refuse_labels(f"column {quote(column)}", found[key], found[key] < 0, COUNTS)
             elif values is None:
                 # Neither a column nor an array: an error where the role must be filled.
                 if column is None and role == "label":
@@ -371,11 +325,8 @@ class Columns:
                 found[key] = values
             elif role != "query" or sizes is None:
                 found[key] = _read_array(table, role, key, values)
-            if key in found and key in self.rates:
-                called = f"sources[{key!r}]"
-                if is_column:
-                    called = table.describe(column)
-                refuse_labels(called, found[key], found[key] < 0, "counts of clicks must be ≥ 0")
+                if key in self.rates:
+                    refuse_labels(f"sources[{key!r}]", found[key], found[key] < 0, COUNTS)
 
         # Rows of a query come together.
         rows, weights = None, found.pop("weight", None)
@@ -398,53 +349,232 @@ class Columns:
         q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return Labelled(q, documents, rows)
+        return q, documents, rows
 
 
-def collect(features: Any, labelled: Labelled, names: Sequence[Any], categories: Categories) -> Collection:
-    """Features, in the order of a table's rows, with its queries; those of an array have no names."""
-    if labelled.rows is not None:
-        features = features[labelled.rows]
-    return Collection(
-        features, labelled.queries, labelled.documents, tuple(names) or None, categories, labelled.rows
-    )
+@dataclass(frozen=True)
+class Encoder:
+    """The features of a training and the values of its categorical ones, whose places are their codes.
+
+    A category is known by its text, so that 7, 7.0 and ``"7"`` are one, whatever the table's library or file.
+
+    Parameters
+    ----------
+    columns : Columns
+        Which columns hold the queries and labels.
+    features : list of str
+        The names of the features, in order; empty where the training had an array, whose columns have a place only.
+    categories : dict of str to list
+        The values of each categorical feature: texts, or numbers that the table's categorical type holds. pandas' type
+        keeps its order, polars' and Arrow's without an order are sorted, so that their codes may differ.
+    unseen : "error" or "missing"
+        What a category is that training did not have; ``"missing"`` warns once, with counts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> train = open_table(pd.DataFrame({"qid": [7, 7], "market": ["us", "de"], "price": [3.0, 4.0]}))
+    >>> encoder = Encoder.fit(Columns(categorical=["market"]), train)
+    >>> encoder.features, encoder.categories
+    (('market', 'price'), {'market': ('de', 'us')})
+    >>> encoder.transform(open_table(pd.DataFrame({"price": [5.0], "market": ["de"]})))
+    array([[0., 5.]])
+
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    features: tuple[Any, ...] = ()
+    categories: Categories = field(default_factory=dict)
+    unseen: str = "error"
+
+    def __post_init__(self) -> None:
+        if self.unseen not in UNSEEN:
+            raise ValueError(f"unseen is {self.unseen!r}: give 'error' or 'missing'")
+        categories = {name: tuple(map(plain_category, values)) for name, values in self.categories.items()}
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "categories", categories)
+
+    @classmethod
+    def fit(cls, columns: Columns, table: Table, unseen: str = "error") -> Self:
+        """The encoder of training data.
+
+        Categories of a type with an order keep it; polars' and Arrow's without one, and those of `Columns.categorical`,
+        are sorted by their texts.
+
+        Raises
+        ------
+        ValueError
+            If columns lack, or one that should be categorical is no feature or holds numbers with fractions.
+
+        """
+        import pandas as pd
+
+        features = columns.features_of(table)
+        if not table.is_named:
+            return cls(columns, features, {}, unseen)
+        for column in columns.categorical:
+            table.check(column, "categorical")
+            if column not in features:
+                raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
+        found: dict[Any, Sequence[Any]] = {}
+        typed, named = set(table.categorical), set(columns.categorical)
+        for column in features:
+            if column in typed:
+                values, _ = table.factorize(column)
+                if table.series(column).dtype == nw.Enum:
+                    values = list(table.series(column).dtype.categories)
+                elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
+                    values = sorted(values)
+                found[column] = values
+            elif column in named:
+                values, _ = table.factorize(column)
+                numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+                if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
+                    such_as = f"{numbers[fraction.argmax()]:g}"
+                    raise ValueError(
+                        f"column {quote(column)} of {table.name} holds numbers, such as {such_as}: categories are "
+                        "texts or whole numbers; leave it out of the categories"
+                    )
+                found[column] = sorted(set(map(category_text, values)))
+        return cls(columns, features, found, unseen)
+
+    @classmethod
+    def from_dict(cls, about: Mapping[str, Any]) -> Self:
+        """The encoder of `to_dict`; what a later version may add is left out."""
+        given = about.get("columns", {})
+        known = {one.name for one in fields(Columns)} - {"features"}
+        columns = Columns(**{name: value for name, value in given.items() if name in known})
+        features, unseen = given.get("features") or (), given.get("unseen", "error")
+        return cls(columns, features, about.get("categories", {}), unseen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entries of the description of a model, as JSON holds them."""
+        columns = asdict(self.columns) | {"features": None, "unseen": self.unseen}
+        if self.features:
+            columns["features"] = self.features
+        entries: dict[str, Any] = {"columns": columns}
+        if self.categories:
+            entries["categories"] = {name: list(values) for name, values in self.categories.items()}
+        return entries
+
+    @property
+    def text(self) -> tuple[str | None, ...]:
+        """The columns that are text in CSV, also where they look like numbers."""
+        return (*self.columns.text, *self.categories)
+
+    def transform(self, table: Table) -> Any:
+        """The features of a table, in the order of its rows; needs neither queries nor labels.
+
+        Features that lack are an error, but count as 0 in LETOR text, which omits zeros, with a warning. So are
+        categories that training did not have, or with `unseen` they are missing, with one warning.
+
+        Returns
+        -------
+        float32 or float64 array of shape (n_rows, n_features)
+            Those of the training in its order, with the codes of its categories, NaN where missing; an array, or CSR
+            matrix, as it is.
+
+        """
+        if not table.is_named:
+            return feature_array(table.matrix)
+        names = self.features or self.columns.features_of(table)
+        if wrong := [one for one in table.categorical if one in names and one not in self.categories]:
+            raise ValueError(
+                f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
+                "numbers"
+            )
+        there = set(table.names)
+        if lacking := [name for name in names if name not in there]:
+            import pandas as pd
+
+            if not table.is_letor or not all(isinstance(one, str) and one.isdecimal() for one in lacking):
+                raise ValueError(f"{table.name} lacks the features {listed(lacking)}: add these columns")
+            if lacking != ["0"]:  # the column that engines leave empty
+                warn(
+                    f"{table.name} lacks the features {listed(lacking)}, which count as 0; if it was made with other "
+                    "features than the training data, the scores are meaningless"
+                )
+            zeros = pd.DataFrame(np.zeros((len(table), len(lacking)), np.float32), columns=lacking)
+            table = replace(table, frame=nw.from_native(pd.concat([table.frame.to_native(), zeros], axis=1)))
+        if not self.categories:
+            return table.numbers(names)
+
+        # Numbers together, then the codes of each category between them.
+        numbers = table.numbers([name for name in names if name not in self.categories])
+        features = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
+        features[:, [at for at, name in enumerate(names) if name not in self.categories]] = numbers
+        others: list[str] = []
+        for at, column in enumerate(names):
+            if column not in self.categories:
+                continue
+            code = {category_text(value): code for code, value in enumerate(self.categories[column])}
+            values, of_row = table.factorize(column)
+            texts = [*map(category_text, values)]
+            codes = np.array([*(code.get(text, np.nan) for text in texts), np.nan], dtype=np.float32)[of_row]
+            if (other := np.isnan(codes) & (of_row >= 0)).any():
+                row = int(other.argmax())
+                text = quote(texts[of_row[row]])
+                if self.unseen == "error":
+                    raise ValueError(
+                        f"column {quote(column)} is {text} in {table.place(row)}, none of its categories in training "
+                        f"({listed(self.categories[column], 5)}): make it one of these, or give unseen='missing'"
+                    )
+                others.append(f"{counted(int(other.sum()), 'row')} of column {quote(column)}, such as {text}")
+            features[:, at] = codes
+        if others:
+            warn(f"categories that training did not have count as missing: {'; '.join(others)}")
+        return features
+
+    def frame(self, features: Any) -> Any:
+        """Features as an engine takes them: a pandas frame with names and categories; without names as they are."""
+        if not self.features:
+            return features
+        return categorical_frame(features, self.features, self.categories)
+
+    def read(
+        self, data: Any, y: Any = None, *, name: str = "df", optional: bool = True, **arrays: Any
+    ) -> Collection:
+        """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
+        table = open_table(data, name, self.text)
+        features = self.transform(table)  # which are refused before labels, as scikit-learn does
+        queries, documents, rows = self.columns.read_labels(table, y, optional=optional, **arrays)
+        names, categories = self.features or self.columns.features_of(table), self.categories
+        if not table.is_named:
+            names, categories = (), {}
+        if rows is not None:
+            features = features[rows]
+        return Collection(features, queries, documents, names or None, categories, rows)
 
 
 def _read_column(table: Table, role: str, column: str) -> Any:
     """Convert a column to the type of its role."""
-    called = table.describe(column)
+    called = f"column {quote(column)}"
     if role == "query":
-        ids = query_ids(called, table.values(column))
-        if ids.dtype == object:
-            table.warn_of_words(column, ids.tolist())
-        return ids
+        return query_ids(called, table.values(column))
     if role == "document":
         if table.series(column).dtype.is_float():
             refuse_merged(called, table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
-    if role in ("label", "sources"):
-        return labels_of(called, table.numbers(column, REMEDIES[role]))
-    if role == "weight":
-        return weights_of(called, table.numbers(column, REMEDIES[role]))
+    if role in REMEDIES:
+        numbers = table.numbers([column], REMEDIES[role])[:, 0]
+        return weights_of(called, numbers) if role == "weight" else labels_of(called, numbers)
 
-    # Positions: those of CSV are ranks where every field that is not empty is a number.
+    # Positions; absent ones are 0 in LETOR text, and those of text are ranks where every one is a number, as in CSV.
     given = table.column(column)
-    if table.kind == "letor":
+    if table.is_letor:
         given = np.where(np.asarray(given) == 0, np.nan, given)
-    if table.kind == "csv":
+    elif table.series(column).dtype == nw.String:
         import pandas as pd
 
-        ranks = pd.to_numeric(given, errors="coerce")
-        text = (given.notna() & ranks.isna()).to_numpy()
-        if text.any() and ranks.notna().any():
-            row = int(text.argmax())
-            raise ValueError(
-                f"{called} is {quote(given[row])} in {called.row(row)} and a number in other rows: give ranks in all "
-                "rows or text in all; an empty field is a row that was not shown"
-            )
-        if not text.any():
+        texts = table.values(column)
+        ranks = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+        is_name = np.isnan(ranks) & ~is_missing(texts)
+        if not is_name.any():
             given = ranks
+        elif not np.isnan(ranks).all():
+            row = int(is_name.argmax())
+            raise RowError(called, row, f"is {quote(texts[row])}", f"other rows have numbers; {ONE_KIND}")
     return positions_of(called, given)
 
 
@@ -469,3 +599,12 @@ def _read_array(table: Table, role: str, key: str, values: Any) -> Any:
             f"{before}{called} has {size} rows, {table.name} has {len(table)}: give one value per document"
         )
     return found
+
+
+def plain_category(value: Any) -> Any:
+    """A category as engines and JSON take it: a text or a number; intervals, dates and the like are their text."""
+    if isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic) and isinstance(value.item(), str | bool | int | float):
+        return value.item()
+    return category_text(value)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import RowError, check_new_source
+from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.datasets.arrays import (
     Positions,
@@ -243,8 +243,7 @@ class Queries:
                 f"attach(data, {name}=…)"
             ) from None
         if not allow_negative and self.memo(("below 0", name), lambda: bool((labels < 0).any())):
-            row = int((labels < 0).argmax())
-            raise RowError(name, row, float(labels[row]), NEGATIVE)
+            refuse_labels(name, labels, labels < 0, NEGATIVE)
         return labels
 
     def is_ordered(self, name: str) -> NDArray[np.bool_]:
@@ -407,23 +406,31 @@ class Queries:
             memo.clear()
         return memo.setdefault(key, value)
 
-    def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Check scores and convert them to C-contiguous float64 (n_documents,); all must be finite."""
-        s = np.ascontiguousarray(scores, dtype=np.float64)
+    def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
+        """Check scores and convert them to C-contiguous float64 (n_documents,).
+
+        All must be finite; where allowed, −inf is the score of a document that was not retrieved.
+        """
+        if hasattr(scores, "predict"):
+            raise TypeError(
+                f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
+            )
+        try:
+            s = np.ascontiguousarray(scores, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"scores must be numbers, one per document: {error}") from None
         if s.shape != (self.n_documents,):
             raise ValueError(
                 f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"
             )
-        if not all_finite(s):
-            row = int(np.flatnonzero(~np.isfinite(s))[0])
-            raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
+        with np.errstate(all="ignore"):
+            total = s.sum()
+        if not np.isfinite(total):  # which it is, in one pass, where all scores are finite and not too large
+            bad = np.isnan(s) | (s == np.inf) | (np.isneginf(s) & (not allow_minus_infinity))
+            if bad.any():
+                row = int(bad.argmax())
+                raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
         return s
-
-
-def all_finite(values: NDArray[Any]) -> bool:
-    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _of_checked(

@@ -16,25 +16,22 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import Column
 from lambdaboost._files import SUFFIX, check_file, reading
 from lambdaboost._installed import install_command
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
-from lambdaboost.datasets.arrays import as_array, feature_array, float_type, is_missing
+from lambdaboost.datasets.arrays import as_array, float_type, is_missing
 from lambdaboost.datasets.letor import read_letor
 
 QUERY, LABEL = "qid", "label"  # the columns of LETOR text, and the command line's defaults
@@ -42,17 +39,11 @@ DOCUMENT = "document"  # the names of its documents, if it has comments
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
-# Files that people give and that are neither tables that we read nor LETOR text, and what reads them.
-OTHER_FILES = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), "pandas.read_excel"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json"),
-    **dict.fromkeys((".feather", ".arrow", ".ipc"), "pandas.read_feather"),
-    **dict.fromkeys((".pkl", ".pickle"), "pandas.read_pickle"),
-    **dict.fromkeys((".npy", ".npz"), "numpy.load"),
-    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "pandas.read_sql"),
-    **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf"),
-    **{".orc": "pandas.read_orc", ".dta": "pandas.read_stata", ".xml": "pandas.read_xml"},
-}
+# Files that people give and that are neither tables that we read nor LETOR text.
+OTHER_FILES = (
+    ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".pkl",
+    ".pickle", ".npy", ".npz", ".db", ".sqlite", ".sqlite3", ".h5", ".hdf5", ".orc", ".dta", ".xml",
+)  # fmt: skip
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
@@ -61,16 +52,6 @@ LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
 NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
 MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
-
-
-class ColumnTypeError(TypeError, ValueError):
-    """A column of a wrong type: the TypeError of an argument, or the ValueError of a file's contents.
-
-    Its arguments are what is wrong and, where another remedy may stand for it, the remedy.
-    """
-
-    def __str__(self) -> str:
-        return ": ".join(map(str, self.args))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +64,22 @@ class Table:
     ----------
     name : str
         What messages call the table: the argument, or the path of the file.
-    kind : "frame", "csv", "parquet", "letor" or "array"
-        Fields of CSV are text that stands for numbers; in LETOR text an absent feature is 0.
     frame : narwhals.DataFrame, or None
         The columns with names; None for an array.
     matrix : array or sparse matrix of shape (n_rows, n), or None
-        What was given as an array: `select` checks it, since a pipeline may encode it.
+        What was given as an array; `feature_array` checks it, since a pipeline may encode it.
+    first_row : int
+        The number of the first row in messages: 0 in a table, 1 below the header in a file.
+    is_letor : bool
+        Whether the frame has the columns of LETOR text, in which an absent feature is 0.
 
     """
 
     name: str
-    kind: str
     frame: Any = None
     matrix: Any = None
+    first_row: int = 0
+    is_letor: bool = False
 
     def __len__(self) -> int:
         if self.frame is not None:
@@ -120,9 +104,9 @@ class Table:
             return []
         return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
 
-    def describe(self, column: Any) -> Column:
-        """What messages call a column; rows count from 0 in a table, from 1 in a file."""
-        return Column(f"column {quote(column)}", self.name, int(self.kind in ("csv", "parquet", "letor")))
+    def place(self, row: int) -> str:
+        """The words for a row."""
+        return f"row {self.first_row + row} of {self.name}"
 
     def check(self, column: Any, argument: str = "") -> None:
         """Raise if there is no such column; `argument` is what named it."""
@@ -146,7 +130,7 @@ class Table:
         return self.series(column).to_native()
 
     def values(self, column: Any) -> NDArray[Any]:
-        """A column as an array with a value for each row; raises `ColumnTypeError` for lists and structs."""
+        """A column as an array with a value for each row; raises ValueError for lists and structs."""
         series = self.series(column)
         if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
             lists = series.head(1).to_list()
@@ -155,50 +139,23 @@ class Table:
             if values.dtype.kind != "O" or {list, dict, np.ndarray}.isdisjoint(map(type, values)):
                 return values
             lists = [value for value in values if isinstance(value, list | dict | np.ndarray)]
-        raise ColumnTypeError(
-            f"{self.describe(column)} of {self.name} holds lists, such as {quote(lists[0])}",
-            "give one value per row",
+        raise ValueError(
+            f"column {quote(column)} of {self.name} holds lists, such as {quote(lists[0])}: give one value per row"
         )
 
-    def numbers(self, column: Any, remedy: str = NOT_NUMERIC) -> NDArray[Any]:
-        """A column of numbers or truth values as floats, NaN where missing: float32 where it holds all of them."""
-        values = self.values(column)
-        if values.dtype.kind in "biuf":
-            return values.astype(float_type(values.dtype), copy=False)
-        words = values.dtype.kind == "O" and any(isinstance(value, str) for value in values.flat)
-        if values.dtype.kind != "O" or (words and self.kind != "csv"):
-            kind = self.series(column).dtype
-            raise ColumnTypeError(f"{self.describe(column)} of {self.name} is {kind}, not numeric", remedy)
+    def numbers(self, columns: Sequence[Any], remedy: str = NOT_NUMERIC) -> NDArray[Any]:
+        """Columns of numbers or truth values, shape (n_rows, n_columns), NaN where missing.
 
-        # Objects, in CSV text where one field is no number, or has leading zeros.
-        import pandas as pd
-
-        found = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
-        if (wrong := np.isnan(found) & ~is_missing(values)).any():
-            name, row = self.describe(column), int(wrong.argmax())
-            raise ColumnTypeError(f"{name} is {quote(values[row])} in {name.row(row)}, not a number", remedy)
-        if words and (
-            padded := [one for one in values if isinstance(one, str) and re.fullmatch(PADDED, one)]
-        ):
-            warn(
-                f"{self.describe(column)} of {self.name} holds {padded[0]!r}, read as the number {int(padded[0])}: "
-                "if it is a code, make the column a category, or leave it out"
-            )
-        return found
-
-    def select(self, columns: Sequence[Any]) -> Any:
-        """Columns of numbers, shape (n_rows, n_columns): float32 where it holds all of them, else float64.
-
-        An array, or CSR matrix, is taken whole, whatever the names.
+        They are float32 where it holds all of them, else float64.
 
         Raises
         ------
-        ColumnTypeError
-            If columns hold no numbers; names every one of them.
+        ValueError
+            If columns hold no numbers; names every one of them, and the `remedy`.
 
         """
-        if self.frame is None:
-            return feature_array(self.matrix)
+        import pandas as pd
+
         if not columns:
             return np.empty((len(self), 0), np.float32)
 
@@ -215,19 +172,31 @@ class Table:
                 return given.astype(float_type(given.dtype), copy=False)
 
         # Column by column; whoever mends one wants to know of all.
-        found, problems = [], []
+        found, faults = [], []
         for column in columns:
-            try:
-                found.append(self.numbers(column))
-            except ColumnTypeError as error:
-                problems.append(error.args[0])
-        if len(problems) > 1:
-            named = "; ".join(problems[:8])
-            if len(problems) > 8:
-                named += f"; and {counted(len(problems) - 8, 'column')} more"
-            raise ColumnTypeError(named, "encode them as numbers, make them categories, or leave them out")
-        if problems:
-            raise ColumnTypeError(problems[0], NOT_NUMERIC)
+            values = self.values(column)
+            if values.dtype.kind in "biuf":
+                found.append(values.astype(float_type(values.dtype), copy=False))
+                continue
+            # Objects are numbers with missing ones, or text.
+            if values.dtype.kind == "O":
+                floats = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+                found.append(floats)
+                if (wrong := np.isnan(floats) & ~is_missing(values)).any():
+                    row = int(wrong.argmax())
+                    faults.append(
+                        f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
+                    )
+                    continue
+            if values.dtype.kind != "O" or any(isinstance(value, str) for value in values):
+                faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
+        if faults:
+            named = "; ".join(faults[:8])
+            if len(faults) > 8:
+                named += f"; and {counted(len(faults) - 8, 'column')} more"
+            if len(faults) > 1:
+                remedy = "encode them as numbers, make them categories, or leave them out"
+            raise ValueError(f"{named}: {remedy}")
         return np.column_stack(found)
 
     def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
@@ -255,16 +224,6 @@ class Table:
         of_row[there] = code
         return different.tolist(), of_row
 
-    def warn_of_words(self, column: Any, values: Iterable[Any]) -> None:
-        """Warn where a column of text in CSV holds words that elsewhere mean a missing value, such as NULL."""
-        if self.kind != "csv":
-            return
-        if words := sorted(set(values).intersection(MISSING)):
-            warn(
-                f"{self.describe(column)} of {self.name} holds {listed(words)}, read as text like any other: leave the "
-                "field empty where the value is missing"
-            )
-
 
 def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), absent: float = 0.0) -> Table:
     """A table, a file or an array as a `Table`, which may be read several times; a `Table` itself is returned.
@@ -289,7 +248,7 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
     --------
     >>> import pandas as pd
     >>> table = open_table(pd.DataFrame({"q": [7, 7], "bm25": [0.5, 0.25]}))
-    >>> table.names, len(table), table.numbers("bm25")
+    >>> table.names, len(table), table.numbers(["bm25"]).ravel()
     (['q', 'bm25'], 2, array([0.5 , 0.25]))
 
     """
@@ -323,9 +282,9 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
             raise TypeError(
                 f"{name} is of type {type(data).__name__}: collect it first, as in {name}.collect()"
             )
-        table = Table(name, "array", matrix=data)
+        table = Table(name, matrix=data)
         if isinstance(frame, nw.DataFrame):
-            table = Table(name, "frame", frame)
+            table = Table(name, frame)
     if not len(table):
         raise ValueError(f"{table.name} has no rows: give those of one query at least")
     return table
@@ -350,13 +309,12 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     *_, ending = ["", *(one for one in map(str.lower, path.suffixes) if one not in (*SUFFIX, ".zip"))]
     if ending in OTHER_FILES:
         raise ValueError(
-            f"{path} is a {ending} file, which is not read here: read it with {OTHER_FILES[ending]}, and give the "
-            "table, or save it as CSV or Parquet"
+            f"{path} is a {ending} file, which is not read here: read it with pandas, and give the table, or save it "
+            "as CSV or Parquet"
         )
     if ending not in SEPARATORS and ending not in PARQUET:
         if path.suffix.lower() == ".zip":
             raise ValueError(f"{path} is a zip file of no table: unpack it, or compress it by gzip")
-
         # LETOR text: columns of features, grades, queries and names.
         X, q = data = read_letor(path, absent=absent)
         if data.n_features > MOST_FEATURES or X.shape[0] * X.shape[1] > MOST_VALUES:
@@ -373,14 +331,12 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             frame[QUERY] = np.repeat(q.ids, q.sizes)
         if data.documents is not None:
             frame[DOCUMENT] = data.documents
-        return Table(str(path), "letor", nw.from_native(frame))
+        return Table(str(path), nw.from_native(frame), first_row=1, is_letor=True)
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
-    kind, what = "csv", "CSV with a header"
-    if ending in PARQUET:
-        kind, what = "parquet", "Parquet"
+    what = "Parquet" if ending in PARQUET else "CSV with a header"
     try:
-        if kind == "csv":
+        if ending in SEPARATORS:
             frame = _read_csv(path, SEPARATORS[ending], text)
         else:
             with open(path, "rb") as file:
@@ -392,43 +348,31 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
                 frame = frame.reset_index(named)
     except ImportError as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {install_command('pyarrow')}") from None
-    except (ValueError, OSError, RuntimeError, zipfile.BadZipFile) as error:  # the latter of zip files
+    except (ValueError, OSError, RuntimeError) as error:  # the latter of zip files with a password
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
-    return Table(str(path), kind, nw.from_native(frame.rename(columns=str)))
+    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1)
 
 
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
     """A CSV file; what pandas would mend without a word is an error."""
     import pandas as pd
 
-    # The bytes, decompressed; a zip file holds one file.
-    opened: AbstractContextManager[IO[bytes]] = reading(path)
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as folder:
-            inside = [
-                one for one in folder.namelist() if not one.endswith("/") and not one.startswith("__MACOSX")
-            ]
-            if len(inside) != 1:
-                raise ValueError(f"the zip file holds {len(inside)} files; it must hold one")
-            opened = io.BytesIO(folder.read(inside[0]))
-
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
-    with opened as file:
+    with reading(path) as file:
         head = pd.read_csv(file, header=None, nrows=1 + LOOKED_AT, dtype=str, **settings)
         names = head.iloc[0].tolist()
         _check_names(names)
-        # Text: what has to be, and numbers with leading zeros; of the latter a word may mean a missing one.
-        padded = head.iloc[1:].apply(lambda fields: fields.str.fullmatch(PADDED).any())
-        kept = set(text)
-        kinds = {
-            name: str for name, is_padded in zip(names, padded, strict=True) if is_padded or name in kept
-        }
+        # Text: what has to be, and for now numbers with leading zeros; of the latter a word may mean a missing one.
+        kept, columns = set(text), zip(names, dict(head.iloc[1:]).values(), strict=True)
+        padded = [name for name, of in columns if name not in kept and of.str.fullmatch(PADDED).any()]
         words = ["", *MISSING, *(f" {word}" for word in MISSING)]
         missing = {name: [""] if name in kept else words for name in names}
         file.seek(0)
-        frame = pd.read_csv(file, low_memory=False, na_values=missing, dtype=kinds, **settings)
+        frame = pd.read_csv(
+            file, low_memory=False, na_values=missing, dtype=dict.fromkeys([*kept, *padded], str), **settings
+        )
         if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
             by = {",": "commas", "\t": "tabs"}[separator]
             raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
@@ -444,6 +388,23 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
                             f"row {row} has {len(cells)} of {len(names)} cells; complete it, or remove it where the "
                             "file was cut off"
                         )
+
+    # What may have been meant otherwise is said.
+    for name in frame.columns.intersection(kept):
+        if there := sorted(frame[name][frame[name].isin(MISSING)].unique()):
+            warn(
+                f"column {quote(name)} of {path} holds {listed(there)}, read as text like any other: leave the field "
+                "empty where the value is missing"
+            )
+    for name in padded:
+        fields, numbers = frame[name], pd.to_numeric(frame[name], errors="coerce")
+        if numbers.notna().equals(fields.notna()):
+            first = fields[fields.str.fullmatch(PADDED, na=False)].iloc[0]
+            warn(
+                f"column {quote(name)} of {path} holds {first!r}, read as the number {int(first)}: if it is a code, "
+                "make the column a category, or leave it out"
+            )
+            frame[name] = numbers
     return frame
 
 
@@ -451,69 +412,3 @@ def _check_names(names: Sequence[str]) -> None:
     """Raise if two columns have the same name: pandas would rename the second."""
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")
-
-
-def encode(
-    table: Table, names: Sequence[Any], categories: Mapping[Any, Sequence[Any]], unseen: str = "error"
-) -> Any:
-    """Features of a table, float (n_rows, n_features), with the codes of `categories`, which are known by their texts.
-
-    Rows with another value raise ValueError, or where `unseen` is ``"missing"`` are NaN, with one warning. Columns that
-    lack raise ValueError too, but in LETOR text, which omits zeros, count as 0, with a warning.
-
-    >>> import pandas as pd
-    >>> encode(open_table(pd.DataFrame({"c": ["us", None, "de"]})), ["c"], {"c": ["de", "us"]}).ravel()
-    array([ 1., nan,  0.], dtype=float32)
-    """
-    if not table.is_named:
-        return table.select(names)
-    there = set(table.names)
-    if lacking := [name for name in names if name not in there]:
-        import pandas as pd
-
-        if table.kind != "letor" or not all(isinstance(one, str) and one.isdecimal() for one in lacking):
-            raise ValueError(f"{table.name} lacks the features {listed(lacking)}: add these columns")
-        if lacking != ["0"]:  # the column that engines leave empty
-            warn(
-                f"{table.name} lacks the features {listed(lacking)}, which count as 0; if it was made with other "
-                "features than the training data, the scores are meaningless"
-            )
-        zeros = pd.DataFrame(np.zeros((len(table), len(lacking)), np.float32), columns=lacking)
-        table = replace(table, frame=nw.from_native(pd.concat([table.frame.to_native(), zeros], axis=1)))
-    if not categories:
-        return table.select(names)
-
-    # Numbers together, then the codes of each category between them.
-    numbers = table.select([name for name in names if name not in categories])
-    features = np.empty((len(table), len(names)), dtype=numbers.dtype, order="F")
-    features[:, [at for at, name in enumerate(names) if name not in categories]] = numbers
-    others: list[str] = []
-    for at, column in enumerate(names):
-        if column not in categories:
-            continue
-        place = {category_text(value): code for code, value in enumerate(categories[column])}
-        values, of_row = table.factorize(column)
-        texts = [*map(category_text, values)]
-        codes = np.array([*(place.get(text, np.nan) for text in texts), np.nan], dtype=np.float32)[of_row]
-        if (other := np.isnan(codes) & (of_row >= 0)).any():
-            name, row = table.describe(column), int(other.argmax())
-            text = quote(texts[of_row[row]])
-            if unseen == "error":
-                raise ValueError(
-                    f"{name} is {text} in {name.row(row)}, none of its categories in training "
-                    f"({listed(categories[column], 5)}): make it one of these, or give unseen='missing'"
-                )
-            others.append(f"{counted(int(other.sum()), 'row')} of {name}, such as {text}")
-        features[:, at] = codes
-    if others:
-        warn(f"categories that training did not have count as missing: {'; '.join(others)}")
-    return features
-
-
-def plain_category(value: Any) -> Any:
-    """A category as engines and JSON take it: a text or a number; intervals, dates and the like are their text."""
-    if isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.generic) and isinstance(value.item(), str | bool | int | float):
-        return value.item()
-    return category_text(value)

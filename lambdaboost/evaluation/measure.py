@@ -18,7 +18,7 @@ from lambdaboost._value import Value, text_of
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE, all_finite
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.ties import describe_sorted_ties
 from lambdaboost.scoring import call_measure
 
@@ -167,7 +167,7 @@ class Measure(Value, ABC, registered=False):
             raise TypeError(
                 f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)"
             )
-        s = check_scores(scores, q)
+        s = q.scores(scores, allow_minus_infinity=True)
         for name in self.sources:
             q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
@@ -204,7 +204,8 @@ class Measure(Value, ABC, registered=False):
         """
         value = call_measure(self, scores, queries, weight, group)
         if isinstance(queries, Queries):
-            ties = describe_sorted_ties([self], check_scores(scores, queries), queries)
+            checked = queries.scores(scores, allow_minus_infinity=True)
+            ties = describe_sorted_ties([self], checked, queries)
             if ties:
                 warn(ties)
         return value
@@ -228,19 +229,6 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     if not total > 0:
         return math.nan
     return float((weight * values).sum() / total)
-
-
-def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
-    """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
-    if hasattr(given, "predict"):
-        raise TypeError(f"scores is of type {type(given).__name__}: give what it predicts, model.predict(X)")
-    try:
-        s = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"scores must be numbers, one per document: {error}") from None
-    if s.shape != (q.n_documents,) or not all_finite(s):
-        q.scores(np.where(np.isneginf(s), 0.0, s))  # raises, unless −inf alone is not finite
-    return s
 
 
 def check_measure(measure: Measure, q: Queries, name: str) -> None:

@@ -42,7 +42,7 @@ class DiscountedGain(Measure, registered=False):
                 query = int(np.flatnonzero(np.isinf(ideal))[0])
                 row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
                 remedy = "the ideal DCG of its query overflows; use lower grades, gain='linear' or a tuple of gains"
-                raise RowError(self.source, row, float(q.source(self.source)[row]), remedy)
+                raise RowError(self.source, row, f"is {q.source(self.source)[row]:g}", remedy)
             return ideal
 
         return q.memo(("ideal", self.k, *self._of_gains), build)

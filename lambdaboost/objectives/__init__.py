@@ -1,8 +1,8 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective. `objective` is their base class, and `bound` what a training calls in every round.
-`schedules` and `recipes` hold what objectives are made of, `parsing` reads them from text, and `no_pair` explains a
-missing pair. Two packages hold what several share: `kernels`, the sums over pairs, and `swaps` of measures.
+Each file holds one public objective. `objective` is their base class, `pair_objective` that of sums over pairs, and
+`bound` what a training calls in every round. `schedules` and `recipes` hold what objectives are made of, and `parsing`
+reads them from text. Two packages hold what several share: `kernels`, the sums over pairs, and `swaps` of measures.
 """
 
 # ruff: isort: skip_file

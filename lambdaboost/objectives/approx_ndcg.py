@@ -14,7 +14,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg, normalized_gains
 
 
@@ -65,17 +65,18 @@ class ApproxNDCG(Objective):
         """Ties count alike."""
         return replace(super().needs, ties_by_row=False)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The forces between smooth ranks, by gains over the ideal DCG."""
         offsets, alpha = q.offsets, float(self.alpha)
         gains = normalized_gains(self.metric, q).astype(np.float32)
         labelled = ~np.isnan(q.source(self.metric.source))
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))
             over_queries(_approx_ndcg_kernel, offsets, alpha, now.scores, gains, labelled, lam, mu)
             return alpha * lam, alpha**2 * mu
 
-        return lambdas
+        return lambda_mu
 
 
 @kernel

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.bound import LambdaMu, Lambdas, weighted_sum
+from lambdaboost.objectives.bound import LambdaFunction, LambdaMu, weighted_sum
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
-from lambdaboost.objectives.objective import Objective, check_objective, rule_of
+from lambdaboost.objectives.kernels.sigmoid import Local
+from lambdaboost.objectives.objective import Objective, check_objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
 
@@ -42,21 +43,28 @@ class Blend(Objective):
         check_objective("second", self.second)
         check_weight("weight", self.weight, 1)
 
-    def _prepare(self, q: Queries) -> Lambdas:
-        weight, (first, second) = self.weight, (rule_of(part) for part in self.parts)
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The weighted mean of two sums, or one sum over the pairs that both parts have."""
+        weight, first, second = self.weight, self.first, self.second
         # Rules that differ only in their force are summed in one pass over the pairs, which has both shares.
-        pairs: Any = None
-        is_local = first is not None and first.local
-        if first is not None and first.noise is None and second == replace(first, local=not is_local):
-            pairs = PreparedPairs(replace(first, local=True), q)
+        pairs, first_is_local = None, False
+        if (
+            isinstance(first, PairObjective)
+            and isinstance(second, PairObjective)
+            and first.rule.noise is None
+        ):
+            first_is_local = first.rule.local
+            if second.rule == replace(first.rule, local=not first_is_local):
+                pairs = PreparedPairs(replace(first.rule, local=True), q)
         parts = [part.prepare(q) for part in self.parts if pairs is None]
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             w = weight_at(weight, now.iteration, high=1) if callable(weight) else weight
             if pairs is None:
                 return weighted_sum(now, (1 - w, w), parts)
-            of_local, of_logistic = (1 - w, w) if is_local else (w, 1 - w)
-            shares = {"share": np.float32(of_local), "share_of_logistic": np.float32(of_logistic)}
-            return pairs(now, force=pairs.force._replace(**shares))
+            of_local, of_logistic = (1 - w, w) if first_is_local else (w, 1 - w)
+            sigma, center, shift, *_ = pairs.force
+            shares = np.float32(of_local), np.float32(of_logistic)
+            return pairs(now, force=Local(sigma, center, shift, *shares))
 
-        return lambdas
+        return lambda_mu

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.callback import Gradient
 from lambdaboost.objectives.kernels.prepared import Derivatives, Round
 
-# λ and μ of every document at the scores of a round; float32 where kernels give them.
-LambdaMu = tuple[Derivatives, Derivatives]
-Lambdas = Callable[[Round], LambdaMu]
+LambdaMu = tuple[Derivatives, Derivatives]  # of every document, before weights
+LambdaFunction = Callable[[Round], LambdaMu]  # what `Objective.prepare` gives for its queries
 
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 
@@ -33,7 +32,7 @@ class Bound:
     objective: Any
     offsets: NDArray[np.int64]  # of the queries
     weight: NDArray[np.float32] | None  # of each document
-    lambdas: Lambdas
+    lambda_mu: LambdaFunction
 
     def __call__(self, scores: ArrayLike, iteration: int = 0) -> LambdaMu:
         """λ and μ of every document, before weights, (n_documents,) each; raises as `Objective.gradient` does."""
@@ -46,7 +45,7 @@ class Bound:
         spread = float(s.max()) - float(s.min())
         if not spread <= WIDEST_SPAN:
             check_finite_and_near(s, self.offsets)
-        return self.lambdas(Round(s, spread, int(iteration)))
+        return self.lambda_mu(Round(s, spread, int(iteration)))
 
     def gradient(self, scores: ArrayLike, iteration: int = 0) -> Gradient:
         """Gradient −λ and hessian μ times the weights, float32 (n_documents,): what engines take."""
@@ -84,7 +83,7 @@ def check_finite_and_near(scores: NDArray[np.float64], offsets: NDArray[np.int64
         )
 
 
-def weighted_sum(now: Round, weights: Sequence[float], parts: Sequence[Lambdas]) -> LambdaMu:
+def weighted_sum(now: Round, weights: Sequence[float], parts: Sequence[LambdaFunction]) -> LambdaMu:
     """Σ w λ and Σ w μ of the parts in a round, in float64; all parts use the order that the first one sorts."""
     if now.order is None:
         now = now._replace(order=np.full(now.scores.size, -1, dtype=np.int32))

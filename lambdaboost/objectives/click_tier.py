@@ -9,13 +9,13 @@ from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 Zeros = Literal["label", "missing"]
 
 
-class ClickTier(Objective):
+class ClickTier(PairObjective):
     r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
 
     For documents equal in every source of `within`, with labels :math:`c_i > c_j` in `source`:

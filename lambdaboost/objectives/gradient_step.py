@@ -10,7 +10,7 @@ import numpy as np
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective, check_objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
 ROUNDING = (
@@ -55,7 +55,8 @@ class GradientStep(Objective):
         """What the objective needs; μ is 1."""
         return replace(self.objective.needs, sign_changes=False, counts_documents=True)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """λ of the objective, each query over its standard deviation, and ones."""
         of_objective, ones = self.objective.prepare(q), np.ones(q.n_documents, dtype=np.float32)
         if self.normalize == "none":
             return lambda now: (of_objective(now)[0], ones)
@@ -67,7 +68,7 @@ class GradientStep(Objective):
         starts, sizes = q.offsets[:-1], q.sizes
         counts = np.maximum(np.add.reduceat(labelled, starts, dtype=np.int64), 1)
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = of_objective(now)
             lam = lam.astype(np.float64)  # since squares have twice the range
             # The mean, 0 up to rounding, is subtracted before squaring.
@@ -80,4 +81,4 @@ class GradientStep(Objective):
             spread[spread < np.maximum(rounding, np.finfo(np.float32).tiny)] = 1.0
             return lam / np.repeat(spread, sizes), ones
 
-        return lambdas
+        return lambda_mu

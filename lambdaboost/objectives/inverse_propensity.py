@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,11 @@ from lambdaboost._checks import check_number, refuse_labels, shorten_repr
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Needs, Objective, check_objective, rule_of
+from lambdaboost.objectives.objective import Needs, check_objective
+from lambdaboost.objectives.pair_objective import PairObjective
 
 
-class InversePropensity(Objective):
+class InversePropensity(PairObjective):
     r"""A pairwise objective with each pair weighted by 1/p, p the propensity at its better document.
 
     If users examine position k with probability :math:`p_k`, and click on what they examine and like, then clicks
@@ -28,8 +28,8 @@ class InversePropensity(Objective):
 
     Parameters
     ----------
-    objective : Objective
-        RankNet, LambdaRank, SigmoidLocal or ClickTier.
+    objective : PairObjective
+        RankNet, LambdaRank, SigmoidLocal, ClickTier or YetiLoss.
     propensities : Propensities
         The probability that users look at each position.
     clip : float, optional
@@ -47,7 +47,7 @@ class InversePropensity(Objective):
 
     """
 
-    objective: Objective
+    objective: PairObjective
     propensities: Propensities
     clip: float | None = None
 
@@ -60,10 +60,10 @@ class InversePropensity(Objective):
             )
         if self.clip is not None:
             check_number("clip", self.clip, 1)
-        if self.rule is None:
+        if not isinstance(self.objective, PairObjective) or isinstance(self.objective, InversePropensity):
             raise TypeError(
                 f"objective is {self.objective!r}, whose pairs cannot be weighted by propensities: expected RankNet, "
-                "LambdaRank, SigmoidLocal or ClickTier; weight the parts of a combination"
+                "LambdaRank, SigmoidLocal, ClickTier or YetiLoss; weight the parts of a combination"
             )
 
     @property
@@ -72,18 +72,14 @@ class InversePropensity(Objective):
         return replace(super().needs, positions=True, allows_negative=False)
 
     @property
-    def rule(self) -> PairRule | None:
-        """The rule of the objective's pairs with inverse propensities; None where they cannot be weighted."""
-        rule = rule_of(self.objective)
-        if rule is None or rule.factors is not None:
-            return None
-        return replace(rule, factors=self.inverse_propensities)
+    def rule(self) -> PairRule:
+        """The rule of the objective's pairs, with inverse propensities."""
+        return replace(self.objective.rule, factors=self.inverse_propensities)
 
     def inverse_propensities(self, q: Queries) -> NDArray[np.float32]:
         """1/p of each document, 1 without a click, float32 (n_documents,); of no length where all are 1."""
         # Clicks, each of which needs a position.
-        rule: Any = self.rule
-        source = rule.source
+        source = self.objective.rule.source
         clicked = q.source(source) > 0
         remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
         refuse_labels(source, q.labels[source], clicked & (q.required_position() == 0), remedy)

@@ -14,7 +14,7 @@ from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg, normalized_gains
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
@@ -82,7 +82,8 @@ class LambdaLoss(Objective):
                 "leave k out, or choose scheme='2' or '2++'"
             )
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The pairs of LambdaRank with weights of the scheme, or those of "1"."""
         if self.scheme == "1":
             return self._prepare_loss_1(q)
         # The pairs of LambdaRank with other weights: of the difference of the discounts, and of δ.
@@ -93,13 +94,13 @@ class LambdaLoss(Objective):
         swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
         return PreparedPairs(rule, q, swap)
 
-    def _prepare_loss_1(self, q: Queries) -> Lambdas:
+    def _prepare_loss_1(self, q: Queries) -> LambdaFunction:
         offsets, sigma = q.offsets, float(self.sigma)
         gains = normalized_gains(self.metric, q).astype(np.float32)
         labelled = ~np.isnan(q.source(self.metric.source))
         discounts = 1 / np.log2(2.0 + np.arange(q.sizes.max()))
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))
             over_queries(
                 _ndcg_loss_1_kernel, offsets, sigma, now.scores, ranking(now.scores, offsets), gains, labelled,
@@ -107,7 +108,7 @@ class LambdaLoss(Objective):
             )  # fmt: skip
             return sigma * lam, sigma**2 * mu
 
-        return lambdas
+        return lambda_mu
 
 
 @kernel

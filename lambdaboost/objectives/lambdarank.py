@@ -5,11 +5,11 @@ from __future__ import annotations
 from lambdaboost._checks import check_sigma
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps import check_swap
 
 
-class LambdaRank(Objective):
+class LambdaRank(PairObjective):
     r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:

@@ -11,7 +11,7 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective
 
 
 class ListMLE(Objective):
@@ -40,15 +40,16 @@ class ListMLE(Objective):
         """Grades of any sign, of which only the order counts; ties count alike."""
         return Needs(ties_by_row=False, allows_negative=True)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The forces of each level against all worse ones."""
         offsets, grades = q.offsets, levels_of(q, RELEVANCE).as_int32()
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))
             over_queries(_listmle_kernel, offsets, now.scores, grades.of_document, grades.first, lam, mu)
             return lam, mu
 
-        return lambdas
+        return lambda_mu
 
 
 # A query is read from its worst level to its best. `top` is the highest scored document of the levels read so far, e of

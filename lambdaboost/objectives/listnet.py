@@ -9,7 +9,7 @@ import numpy as np
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.objective import LambdaMu, Lambdas, Needs, Objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective
 
 
 class ListNet(Objective):
@@ -36,15 +36,16 @@ class ListNet(Objective):
         """Grades of any sign, of which only the differences count; ties count alike."""
         return Needs(ties_by_row=False, allows_negative=True)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The share of each grade less that of its score."""
         offsets, grades = q.offsets, q.labels[RELEVANCE]
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))
             over_queries(_listnet_kernel, offsets, now.scores, grades, lam, mu)
             return lam, mu
 
-        return lambdas
+        return lambda_mu
 
 
 @inlined

@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 
 from lambdaboost._checks import shorten_repr
 from lambdaboost._value import Value
-from lambdaboost.callback import Gradient, call_objective
+from lambdaboost.callback import call_objective
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.bound import Bound, LambdaMu, Lambdas
-from lambdaboost.objectives.kernels.noise import weigh_by_noise
+from lambdaboost.objectives.bound import Bound, Gradient, LambdaFunction, LambdaMu
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.prepared import Floats, PreparedPairs, Round
-from lambdaboost.objectives.no_pair import explain_no_pair
+from lambdaboost.objectives.kernels.prepared import Floats, Round
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
@@ -59,11 +57,22 @@ class Objective(Value, registered=False):
     Pass it as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
     ``xgb.train(…, obj=objective)``.
 
-    An objective of your own is a subclass that defines `lambdas`, or, within the package, the `rule` of its pairs. What
-    it needs is by default what its parts need, or what its rule or its field `metric` reads; otherwise define `needs`.
+    An objective of your own is a subclass that defines `lambdas`. What it needs is by default what its parts need, or
+    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`:
+
+        gradient, or an engine ──> on(q) ──> prepare(q) ──> a function of each round ──> `lambdas` of your own
     """
 
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
+
+    def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
+        if "lambdas" in vars(cls) and cls.prepare is not Objective.prepare:
+            raise TypeError(
+                f"{cls.__name__} defines lambdas, which {cls.__mro__[1].__name__} does not call: make it a subclass of "
+                "Objective, with a field for the objective whose λ it changes: lam, mu = "
+                "self.objective.on(q)(scores, iteration)"
+            )
+        super().__init_subclass__(registered=registered, **options)
 
     @property
     def parts(self) -> tuple[Objective, ...]:
@@ -74,19 +83,10 @@ class Objective(Value, registered=False):
 
     @property
     def needs(self) -> Needs:
-        """What it reads, and what an engine has to know of it: that of its parts, its rule or its measure."""
+        """What it reads, and what an engine has to know of it: that of its parts or its measure."""
         if self.parts:
             return Needs.merged([part.needs for part in self.parts])
-        rule, metric = self.rule, getattr(self, "metric", None)
-        if rule is not None:
-            return Needs(
-                (rule.source, *rule.within),
-                positions=rule.factors is not None,
-                # Without a measure ranks do not count, and noisy scores do not tie.
-                ties_by_row=rule.metric is not None and rule.noise is None,
-                sign_changes=rule.local,
-                allows_negative=rule.metric is None or rule.metric.allows_negative,
-            )
+        metric = getattr(self, "metric", None)
         if isinstance(metric, Measure):
             return Needs(metric.sources, allows_negative=metric.allows_negative)
         return Needs()
@@ -109,11 +109,6 @@ class Objective(Value, registered=False):
             "such as LambdaRank(NDCG(k=10))"
         )
 
-    @property
-    def rule(self) -> PairRule | None:
-        """The rule of its pairs, or None."""
-        return None
-
     def on(self, q: Queries) -> Bound:
         """Bind it to its queries: ``bound(scores, iteration)`` gives λ and μ, as a training asks in every round.
 
@@ -135,52 +130,53 @@ class Objective(Value, registered=False):
             q.required_position()
         return Bound(self, q.offsets, q.weight, self.prepare(q))
 
-    def prepare(self, q: Queries) -> Lambdas:
-        """The function of a `Round` that gives its λ and μ on these queries; combinations ask it of their parts."""
-        if type(self).lambdas is Objective.lambdas:
-            return self._prepare(q)
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The function of a `Round` that gives λ and μ on these queries; combinations ask it of their parts.
 
-        def lambdas(now: Round) -> LambdaMu:
+        Here it calls `lambdas`. Each objective of lambdaboost defines it instead: what does not depend on the scores is
+        found once.
+        """
+
+        def lambda_mu(now: Round) -> LambdaMu:
             # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
-            returned = self.lambdas(now.scores.copy(), q, now.iteration)
-            return _check_lambdas(self, returned, q.n_documents)
+            returned: Any = self.lambdas(now.scores.copy(), q, now.iteration)
+            wanted = f"lambdas of {self!r} has to return λ and μ, two arrays of numbers of shape ({q.n_documents},)"
+            if not isinstance(returned, tuple | list) and np.ndim(returned) != 2:
+                raise TypeError(f"{wanted}: it returned {type(returned).__name__}")
+            if len(returned) != 2:
+                raise ValueError(f"{wanted}: it returned {len(returned)} values")
+            lam, mu = np.asarray(returned[0]), np.asarray(returned[1])
+            for name, values in (("λ", lam), ("μ", mu)):
+                if values.shape != (q.n_documents,):
+                    raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
+                if values.dtype.kind not in "buif":
+                    raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
+            return lam, mu
 
-        return lambdas
-
-    def _prepare(self, q: Queries) -> Lambdas:
-        """The same where `lambdas` is not overridden: what lambdaboost's own objectives define."""
-        rule = self.rule
-        if rule is None:
-            raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
-        if rule.noise is not None:
-            return weigh_by_noise(rule, rule.noise, q)
-        return PreparedPairs(rule, q)
+        return lambda_mu
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document before weights, from checked float64 scores; for objectives of your own.
+        """λ and μ of every document before weights, from checked float64 scores: defined by an objective of your own.
 
-        The scores are a copy. Each of the two arrays has a number for every document.
+        The scores are a copy. Each of the two arrays has a number for every document. λ and μ of an objective of
+        lambdaboost are ``objective.on(q)(scores, iteration)``.
         """
-        return self._prepare(q)(Round(scores, float(scores.max() - scores.min()), iteration))
+        raise NotImplementedError(f"{type(self).__name__} does not define lambdas, which return λ and μ")
 
     def without_pair(self, q: Queries) -> dict[Objective, str]:
         """Itself, or those of its parts that have no two documents to order in any of these queries, and why."""
         if self.parts:
             return {part: why for one in self.parts for part, why in one.without_pair(q).items()}
-        if self.has_pair(q):
+        counts = q.query_weight > 0
+        if not self.sources or any((q.is_ordered(name) & counts).any() for name in self.sources):
             return {}
-        return {self: explain_no_pair(rule_of(self) or PairRule(self.sources[0]), q)}
+        return {self: PairRule(self.sources[0]).why_no_pair(q)}
 
     def has_pair(self, q: Queries) -> bool:
         """Whether it has two documents to order in one of these queries."""
         if self.parts:
             return any(part.has_pair(q) for part in self.parts)
-        rule = rule_of(self)
-        if rule is not None:
-            return rule.has_pair(q)
-        return not self.sources or any(
-            (q.is_ordered(name) & (q.query_weight > 0)).any() for name in self.sources
-        )
+        return not self.without_pair(q)
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.
@@ -217,29 +213,6 @@ class Objective(Value, registered=False):
             )
 
     __call__ = call_objective
-
-
-def rule_of(objective: Objective) -> PairRule | None:
-    """The rule that an objective's λ are computed by: None where `lambdas` is overridden, whatever rule it inherits."""
-    return objective.rule if type(objective).lambdas is Objective.lambdas else None
-
-
-def _check_lambdas(objective: Objective, returned: Any, n_documents: int) -> LambdaMu:
-    """λ and μ as arrays; raises where an objective of the user's own returned anything but two numbers a document."""
-    wanted = (
-        f"lambdas of {objective!r} has to return λ and μ, two arrays of numbers of shape ({n_documents},)"
-    )
-    if not isinstance(returned, tuple | list) and np.ndim(returned) != 2:
-        raise TypeError(f"{wanted}: it returned {type(returned).__name__}")
-    if len(returned) != 2:
-        raise ValueError(f"{wanted}: it returned {len(returned)} values")
-    lam, mu = np.asarray(returned[0]), np.asarray(returned[1])
-    for name, values in (("λ", lam), ("μ", mu)):
-        if values.shape != (n_documents,):
-            raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
-        if values.dtype.kind not in "buif":
-            raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
-    return lam, mu
 
 
 def check_objective(name: str, value: object) -> None:

@@ -6,10 +6,10 @@ from lambdaboost._checks import check_sigma
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 
 
-class RankNet(Objective):
+class RankNet(PairObjective):
     r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).
 
     For a pair with :math:`l_i > l_j`, :math:`o = s_i - s_j` and :math:`\rho = 1/(1 + e^{\sigma o})`: document i gets

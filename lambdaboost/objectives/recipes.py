@@ -12,6 +12,7 @@ from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
@@ -38,7 +39,7 @@ def graded(
     >>> graded(propensities=Propensities((1.0, 0.5))).second
     InversePropensity(objective=ClickTier(), propensities=Propensities(values=(1.0, 0.5)))
     """
-    tier: Objective = ClickTier(source=source, zeros=zeros)
+    tier: PairObjective = ClickTier(source=source, zeros=zeros)
     if propensities is not None:
         tier = InversePropensity(tier, propensities)
     return Blend(LambdaRank(metric), tier, weight)

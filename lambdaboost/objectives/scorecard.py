@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.bound import LambdaMu, Lambdas, weighted_sum
+from lambdaboost.objectives.bound import LambdaFunction, LambdaMu, weighted_sum
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
@@ -48,11 +48,12 @@ class Scorecard(Objective):
         for index, weight in enumerate(self.weights):
             check_weight(f"weights[{index}]", weight)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The weighted sum of the parts."""
         parts, weights = [part.prepare(q) for part in self.parts], self.weights
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             of_round = [weight_at(w, now.iteration) if callable(w) else w for w in weights]
             return weighted_sum(now, of_round, parts)
 
-        return lambdas
+        return lambda_mu

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lambdaboost._checks import check_number
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps import check_swap
 
 
-class SigmoidLocal(Objective):
+class SigmoidLocal(PairObjective):
     r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:

@@ -14,7 +14,7 @@ from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL
-from lambdaboost.objectives.objective import Floats, LambdaMu, Lambdas, Needs, Objective
+from lambdaboost.objectives.objective import Floats, LambdaFunction, LambdaMu, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -68,15 +68,16 @@ class XENDCG(Objective):
         """Ties count alike."""
         return replace(super().needs, ties_by_row=False)
 
-    def _prepare(self, q: Queries) -> Lambdas:
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """Cross-entropies with the shares of the gains, drawn anew each round."""
         offsets, seed, gains = q.offsets, self.seed, self._gains(q)
 
-        def lambdas(now: Round) -> LambdaMu:
+        def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.empty((2, now.scores.size), np.float32)
             over_queries(_xendcg_kernel, offsets, now.iteration, seed, now.scores, gains, lam, mu)
             return lam, mu
 
-        return lambdas
+        return lambda_mu
 
     def _gains(self, q: Queries) -> Floats:
         """G + 1, from which γ is taken; NaN without a label."""
@@ -91,7 +92,7 @@ class XENDCG(Objective):
                 "the gains of its query sum to more than float64 holds; use lower grades, gain='linear' or a tuple of "
                 "gains"
             )
-            raise RowError(self.metric.source, row, float(source[row]), remedy)
+            raise RowError(self.metric.source, row, f"is {source[row]:g}", remedy)
         return gains
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
-from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps import check_swap
 
 
-class YetiLoss(Objective):
+class YetiLoss(PairObjective):
     r"""A YetiRank-style loss: LambdaRank with weights from noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
 
     For a pair with :math:`l_i > l_j`, the force is RankNet's at the scores, :math:`\rho = 1/(1 + e^{s_i - s_j})`,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -86,6 +86,42 @@ class PairRule:
         else:  # gains are those above the worst level of a run
             found = np.bincount(levels.query_of_level(), gain > 0, q.n_queries) > 0
         return bool((found & (q.query_weight > 0)).any())
+
+    def why_no_pair(self, q: Queries) -> str:
+        """Why no pair has a weight above 0, and what to do about it; empty where one has.
+
+        Such a part of a combination has no effect, and no engine says so.
+        """
+
+        def would_have(**changes: Any) -> bool:
+            """Whether there would be a pair with these changes, whatever the gains of the labels."""
+            return replace(self, metric=None, **changes).has_pair(q)
+
+        if self.has_pair(q):
+            return ""
+        source, labels = repr(self.source), q.source(self.source, allow_negative=True)
+        if np.isnan(labels).all():
+            return f"{source} is missing (NaN) in every row; give its labels, or leave this objective out"
+        # The first of the settings without which there would be a pair.
+        if self.skip_zero and would_have(skip_zero=False):
+            return (
+                f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ; "
+                "give zeros='label', for which 0 is a label like any other"
+            )
+        if self.within and would_have(within=(), skip_zero=False):
+            tied = " and ".join(map(repr, self.within))
+            return (
+                f"documents with equal labels in {tied} have no different labels in {source}; "
+                f"give labels in {tied} that are not made from {source}, or leave this objective out"
+            )
+        # What is left: equal labels, or labels whose gains are equal.
+        differently = ""
+        if self.metric is not None:
+            differently = f" that {self.metric!r} values differently"
+        return (
+            f"no query with a weight above 0 has two documents with different labels in {source}{differently}; "
+            "look at the labels and the queries; where NaN means 0, such as no click, give 0"
+        )
 
 
 def level_gains(gains: Callable[[Queries], NDArray[Any]], q: Queries, levels: Levels) -> NDArray[np.float64]:

@@ -1,0 +1,46 @@
+"""`PairObjective`: the base class of objectives that sum over the pairs of a rule."""
+
+from __future__ import annotations
+
+from typing import final
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.bound import LambdaFunction
+from lambdaboost.objectives.kernels.noise import weigh_by_noise
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.prepared import PreparedPairs
+from lambdaboost.objectives.objective import Needs, Objective
+
+
+class PairObjective(Objective, registered=False):
+    """An objective whose λ and μ are sums over pairs: all that it defines is their `rule`."""
+
+    @property
+    def rule(self) -> PairRule:
+        """Which pairs count, what weights them and which force pushes them."""
+        raise NotImplementedError
+
+    @property
+    def needs(self) -> Needs:
+        """What its rule reads."""
+        rule = self.rule
+        return Needs(
+            (rule.source, *rule.within),
+            # Without a measure ranks do not count, and noisy scores do not tie.
+            ties_by_row=rule.metric is not None and rule.noise is None,
+            sign_changes=rule.local,
+            allows_negative=rule.metric is None or rule.metric.allows_negative,
+        )
+
+    @final
+    def prepare(self, q: Queries) -> LambdaFunction:
+        """The sum over the pairs of its rule, so that whoever reads the rule knows λ."""
+        rule = self.rule
+        if rule.noise is not None:
+            return weigh_by_noise(rule, rule.noise, q)
+        return PreparedPairs(rule, q)
+
+    def without_pair(self, q: Queries) -> dict[Objective, str]:
+        """Itself and why, if no pair has a weight above 0."""
+        why = self.rule.why_no_pair(q)
+        return {self: why} if why else {}

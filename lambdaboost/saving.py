@@ -6,8 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import shorten_repr
 from lambdaboost._files import check_place, replacing_all
 from lambdaboost._installed import package
 from lambdaboost._value import text_of
@@ -26,24 +24,8 @@ from lambdaboost.datasets.letor import letor_features
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines import ENGINES, engine_of, refusal
 from lambdaboost.engines.base import Engine
-from lambdaboost.evaluation.naming import LONGEST as MOST_READABLE  # characters that `parse` reads
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
-
-# The entries of a description that lambdaboost reads, with their types; the first three are in every one. Those of the
-# columns and categories are checked by `Encoder.from_dict`.
-ENTRIES: dict[str, Any] = {
-    "engine": str,
-    "model_sha256": str,
-    "objective": str,
-    "params": dict,
-    "columns": dict,
-    "categories": dict,
-    "history": dict,
-}
-NEEDED = ("engine", "model_sha256", "objective")
-TYPES = {str: "text", dict: "an object"}
-RESTORE = "train again, or restore the original"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,11 +96,7 @@ class SavedModel:
         table, model = open_table(X, "X", self.encoder.text), self
         if unseen is not None:
             model = replace(self, encoder=replace(self.encoder, unseen=unseen))
-        return model.scores(table)
-
-    def scores(self, table: Table) -> NDArray[np.floating]:
-        """The scores of a table in the order of its rows, shape (n_rows,); as `predict`."""
-        found = self.engine.scores(self.booster, self.features(table)[0], missing=self.missing)
+        found = self.engine.scores(self.booster, model.features(table)[0], missing=self.missing)
         if found.ndim != 1:
             raise ValueError(f"{self.name} is a classifier of {found.shape[1]} classes: give a ranker")
         return found
@@ -210,13 +188,8 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if len(text) > MOST_READABLE:
-        raise ValueError(
-            f"objective is {quote(text)}: at most {MOST_READABLE:,} characters can be read back; give shorter "
-            "propensities"
-        )
-    if own := [name for name in NEEDED if name in (about or ())]:
-        raise ValueError(f"about has {own[0]}, which save writes itself: give it another name")
+    if own := {"engine", "model_sha256", "objective", "sha256"}.intersection(about or ()):
+        raise ValueError(f"about has {own.pop()}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)
@@ -237,8 +210,9 @@ def save(
     }
     if fitted is not None:
         description |= fitted.to_dict()
-    description |= about or {}
-    described = json.dumps(_as_json(description), indent=2, allow_nan=False).encode()
+    entries = _as_json(description | dict(about or {}))
+    entries["sha256"] = _digest_of(entries)
+    described = json.dumps(entries, indent=2, allow_nan=False).encode()
     with replacing_all(path, sidecar_path(path)) as (file, sidecar):
         file.write(content)
         sidecar.write(described + b"\n")
@@ -252,7 +226,7 @@ def load(path: str | Path) -> SavedModel:
     FileNotFoundError
         If there is no model.
     ValueError
-        If the description is missing, of another model, or has a wrong entry; names the file and the entry.
+        If the description is missing, of another model, or was changed.
 
     """
     path = Path(path)
@@ -261,53 +235,22 @@ def load(path: str | Path) -> SavedModel:
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
     try:
         about = json.loads(sidecar.read_bytes())
-        if not isinstance(about, dict):
-            raise ValueError(f"it is {shorten_repr(about)}, expected an object")
-        for name, kind in ENTRIES.items():
-            if name not in about and name in NEEDED:
-                raise ValueError(f"it has no entry {name}")
-            if not isinstance(about.get(name, kind()), kind):
-                raise ValueError(f"{name} is {shorten_repr(about[name])}, expected {TYPES[kind]}")
-        if about["engine"] not in ENGINES:
-            raise ValueError(f"engine is {quote(about['engine'])}, expected {' or '.join(ENGINES)}")
-        missing = about.get("params", {}).get("missing", math.nan)
-        if not isinstance(missing, int | float) and missing not in ("inf", "-inf", "nan"):
-            raise ValueError(f"missing of params is {shorten_repr(missing)}, expected a number")
-        # Curves by data set and measure; null is a round without a figure.
-        for data, curves in about.get("history", {}).items():
-            lists = isinstance(curves, dict) and all(isinstance(curve, list) for curve in curves.values())
-            if not lists or not all(
-                isinstance(one, int | float | None) for of in curves.values() for one in of
-            ):
-                shown = shorten_repr(curves)
-                raise ValueError(
-                    f"history has {shown} for {quote(data)}, expected lists of numbers by measure"
-                )
-        encoder = Encoder.from_dict(about)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{sidecar} is not the description of a model: {error}; {RESTORE}") from None
+        is_own = about["sha256"] == _digest_of(about)
+    except (KeyError, TypeError, ValueError, RecursionError):
+        is_own = False
+    if not is_own:
+        raise ValueError(
+            f"{sidecar} is not as save wrote it: restore it, or train again; save has about= for further entries"
+        )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
-    engine = ENGINES[about["engine"]]
-    booster = engine.read(content)
-    try:
-        _check_order("features of columns", encoder.features, engine.feature_names(booster))
-        known = engine.categories(booster)
-        for feature, values in encoder.categories.items():
-            _check_order(f"categories of {quote(feature)}", values, known.get(feature, ()))
-    except ValueError as error:
-        raise ValueError(f"{sidecar} is not the description of this model: {error}; {RESTORE}") from None
-    return SavedModel(booster, about, encoder, str(path))
+    return SavedModel(ENGINES[about["engine"]].read(content), about, Encoder.from_dict(about), str(path))
 
 
-def _check_order(entry: str, described: Sequence[Any], of_booster: Sequence[Any]) -> None:
-    """Raise where values are described twice, or in another order than that of the booster, if it knows them."""
-    # LightGBM keeps an underscore for a blank.
-    ours, theirs = ([str(value).replace(" ", "_") for value in values] for values in (described, of_booster))
-    if twice := [value for value, count in Counter(described).items() if count > 1]:
-        raise ValueError(f"{entry} has {quote(twice[0])} twice")
-    if ours != theirs and sorted(ours) == sorted(theirs):
-        raise ValueError(f"{entry} has another order than the model")
+def _digest_of(entries: Mapping[str, Any]) -> str:
+    """The SHA-256 of a description without itself, by which a changed one is known, whatever was changed."""
+    others = {name: value for name, value in entries.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
 
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:

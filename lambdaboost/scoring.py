@@ -70,6 +70,9 @@ def name_in_results(measure: Any, known: KnownData, state: BoosterState | None) 
     name = str(state.engine.metric_result(measure.name, 0.0)[0])
     if name in state.engine.own_metrics(state.booster()):
         name += RENAMED
+    for other, taken in names.items():
+        if taken == name:
+            raise ValueError(f"{other!r} and {measure!r} are both called {name!r} in results: leave one out")
     names[measure] = name
     return name
 

@@ -144,7 +144,7 @@ def test_shown():
         ({"first": np.r_[1e200, -np.ones(299)]}, ValueError, "first: the standard deviation of the scores"),
         ({"first": np.r_[1e-200, np.zeros(299)]}, ValueError, "first: the standard deviation of the scores"),
         ({"measures": None}, TypeError, "measures is None: give two"),
-        ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, "second: a score is -inf"),
+        ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, r"second: scores\[0\] is -inf"),
         ({"first": np.r_[np.nan, np.ones(299)]}, ValueError, "first"),
         ({"q": [0, 1]}, TypeError, "q is of type list"),
         ({"q": Queries(np.arange(300), [10] * 30, weight=np.zeros(30))}, ValueError, "weight is 0 for every"),

@@ -106,7 +106,7 @@ def score_file(
     q, _, rows = columns.read_labels(table)
     chosen = tuple(dict.fromkeys(measures or default_measures(q)))
     check_labels(chosen, q, file, rows)
-    found = {name: model.scores(table) for name, model in loaded.items()}
+    found = {name: model.predict(table) for name, model in loaded.items()}
     for name, path in scores.items():
         found[name] = read_scores(path, len(table))
     if rows is None:

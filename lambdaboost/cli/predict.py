@@ -54,7 +54,7 @@ def predict(
     with ERR.status("reading …"):
         table, columns = open_labelled(file, options, [loaded])
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
-    scores = [str(score) for score in loaded.scores(table)]
+    scores = [str(score) for score in loaded.predict(table)]
     text = "".join(f"{score}\n" for score in scores)
     if ids:
         text = submission(columns, table, scores)

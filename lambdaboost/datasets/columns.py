@@ -440,29 +440,12 @@ class Encoder:
 
     @classmethod
     def from_dict(cls, about: Mapping[str, Any]) -> Self:
-        """The encoder of `to_dict`; what a later version may add is left out.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an entry is of a wrong type; names it.
-
-        """
-        given, categories = about.get("columns", {}), about.get("categories", {})
-        for name, value in (("columns", given), ("categories", categories)):
-            if not isinstance(value, Mapping):
-                raise TypeError(f"{name} is {value!r}: expected an object")
-        for name, values in categories.items():
-            if not isinstance(values, list | tuple):
-                raise TypeError(f"categories has {values!r} of {quote(name)}: expected a list")
-        features = given.get("features") or ()
-        if not isinstance(features, list | tuple) or not all(
-            isinstance(f, str | int | float) for f in features
-        ):
-            raise TypeError(f"features is {features!r}: expected a list of names")
+        """The encoder of `to_dict`; what a later version may add is left out."""
+        given = about.get("columns", {})
         known = {one.name for one in fields(Columns)} - {"features"}
         columns = Columns(**{name: value for name, value in given.items() if name in known})
-        return cls(columns, tuple(features), categories, given.get("unseen") or "error")
+        features, unseen = given.get("features") or (), given.get("unseen", "error")
+        return cls(columns, features, about.get("categories", {}), unseen)
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of the description of a model, as JSON holds them."""

@@ -92,43 +92,70 @@ def categories(booster: Any) -> dict[str, list[Any]]:
     return {names[place]: of for place, of in zip(places, values, strict=True)}
 
 
+def _read_text(booster: Any) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The fields of the header of a model's text, and those of each tree up to the best round."""
+    parts = re.split(r"\n(?=Tree=\d)|\nend of trees\n", booster.model_to_string())
+    head, *blocks = (
+        dict(line.partition("=")[::2] for line in part.splitlines() if line) for part in parts[:-1]
+    )
+    return head, blocks
+
+
+def _category_sets(fields: Mapping[str, str]) -> list[list[int]]:
+    """The codes that go left by each set of categories of a tree.
+
+    Split n with bit 1 of its decision type reads the set number ``threshold[n]``: the bits of the words from
+    ``cat_boundaries`` at that number to the next are the codes.
+    """
+    bounds, words = (list(map(int, fields[name].split())) for name in ("cat_boundaries", "cat_threshold"))
+    sets = [words[low:high] for low, high in pairwise(bounds)]
+    return [[code for code in range(32 * len(one)) if one[code // 32] >> code % 32 & 1] for one in sets]
+
+
 def trees(booster: Any) -> tuple[list[Split | float], str]:
     """The trees of a booster, up to its best round, and its objective."""
-    # The dump does not escape the names.
-    plain = "feature_names=" + " ".join(f"f{i}" for i in range(booster.num_feature()))
-    text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
-    model = type(booster)(model_str=text).dump_model()
-    # The dump says 1e300 where a threshold is infinite, which even +inf does not exceed.
-    thresholds = [line.split() for line in re.findall("^threshold=(.*)$", text, re.MULTILINE)]
-    if model["num_tree_per_iteration"] > 1:
+    head, blocks = _read_text(booster)
+    if head["num_tree_per_iteration"] != "1":
         raise cannot_export("several scores a document", OWN_FILE)
     # A random forest predicts the mean of its trees.
     weight = 1.0
-    if model["average_output"]:
-        weight = 1 / len(model["tree_info"])
+    if "average_output" in head:
+        weight = 1 / len(blocks)
+    return [_read_tree(fields, weight) for fields in blocks], head.get("objective", "custom")
 
-    def node(tree: dict[str, Any], of_splits: list[str]) -> Split | float:
-        if "leaf_const" in tree:
-            raise cannot_export("linear trees", "train without linear_tree")
-        if "leaf_value" in tree:
-            return float(tree["leaf_value"] * weight)
-        if tree["missing_type"] == "Zero":
+
+def _read_tree(fields: Mapping[str, str], weight: float) -> Split | float:
+    """A tree of a model's text, its leaves times `weight`."""
+    if fields.get("is_linear", "0") != "0":
+        raise cannot_export("linear trees", "train without linear_tree")
+    of_splits = ("split_feature", "decision_type", "left_child", "right_child")
+    features, decisions, lefts, rights = (list(map(int, fields.get(name, "").split())) for name in of_splits)
+    thresholds, leaves = (
+        list(map(float, fields.get(name, "").split())) for name in ("threshold", "leaf_value")
+    )
+    sets = []
+    if fields.get("num_cat", "0") != "0":
+        sets = _category_sets(fields)
+
+    def node(i: int) -> Split | float:
+        if i < 0:  # a leaf
+            return leaves[~i] * weight
+        # Bits of a decision: categories, missing values to the left, and what is missing: nothing, zeros or NaN.
+        is_categorical, default_left, missing = (
+            decisions[i] & 1,
+            bool(decisions[i] & 2),
+            decisions[i] >> 2 & 3,
+        )
+        if missing == 1:
             raise cannot_export("zeros that count as missing", "train without zero_as_missing")
-        feature, learnt = tree["split_feature"], tree["missing_type"] == "NaN"
-        children = node(tree["left_child"], of_splits), node(tree["right_child"], of_splits)
-        if tree["decision_type"] == "==":
-            members = tuple(int(code) for code in str(tree["threshold"]).split("||"))
-            return Split(feature, np.float32(0), members, False, *children)
-        threshold = float(of_splits[tree["split_index"]])
+        children = node(lefts[i]), node(rights[i])
+        if is_categorical:
+            return Split(features[i], np.float32(0), tuple(sets[int(thresholds[i])]), False, *children)
         # Where no training data were missing, NaN is read as 0.
-        left = tree["default_left"] if learnt else threshold >= 0
-        return Split(feature, _highest(threshold), (), left, *children)
+        left = default_left if missing else thresholds[i] >= 0
+        return Split(features[i], _highest(thresholds[i]), (), left, *children)
 
-    found = []
-    for tree in model["tree_info"]:
-        of_splits = thresholds.pop(0) if tree["num_leaves"] > 1 else []
-        found.append(node(tree["tree_structure"], of_splits))
-    return found, model.get("objective", "custom")
+    return node(0 if features else ~0)
 
 
 TINY = np.float32(1e-35)
@@ -152,9 +179,8 @@ OF_FEATURES = ("split_feature", "leaf_features")  # the places of features
 
 def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]) -> Any:
     """One booster of the trees of several, each up to its best round, scaled by the weights."""
-    texts = [booster.model_to_string() for booster in boosters]  # up to the best round
-    parts = [re.split(r"\n(?=Tree=\d)|\nend of trees\n", text) for text in texts]
-    heads = [dict(line.partition("=")[::2] for line in part[0].splitlines() if line) for part in parts]
+    texts = [booster.model_to_string(num_iteration=1) for booster in boosters]
+    heads, blocks = zip(*map(_read_text, boosters), strict=True)
     for at, head in enumerate(heads):
         if head["num_tree_per_iteration"] != "1":
             raise ValueError(
@@ -167,9 +193,10 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     values = [text.rpartition("\npandas_categorical:")[2].strip() for text in texts]
 
     # The trees, with the features and categories of the first model.
-    blocks: list[str] = []
+    lines: list[str] = []
+    count = 0
     known = list(infos[0])  # what the models so far say of each feature
-    for at, (part, weight) in enumerate(zip(parts, weights, strict=True)):
+    for at, (own, weight) in enumerate(zip(blocks, weights, strict=True)):
         places = matched(names, at)
         same_order = bool((places == np.arange(places.size)).all())
         recoded: dict[int, NDArray[np.int64]] = {}
@@ -195,11 +222,13 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
                     recoded[column] = codes
         if weight == 0:
             continue
-        own, factor = part[1:-1], weight
+        factor = weight
         if forests[at] and own:  # which predicts the mean of its trees
             factor /= len(own)
-        for block in own:
-            blocks.append(_scaled_tree(block, len(blocks), factor, places, recoded))
+        for fields in own:
+            _scale_tree(fields, count, factor, places, recoded)
+            lines += [*(f"{name}={value}" for name, value in fields.items()), "", ""]
+            count += 1
 
     # A header without what belongs to a training; `lambdarank` predicts the sum of the trees.
     head = {
@@ -207,8 +236,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     }
     head |= {"max_feature_idx": str(len(names[0]) - 1), "objective": "lambdarank"}
     head |= {"feature_names": heads[0]["feature_names"], "feature_infos": " ".join(known)}
-    lines = ["tree", *(f"{name}={value}" for name, value in head.items()), ""]
-    lines += [*blocks, "end of trees", ""]
+    lines = ["tree", *(f"{name}={value}" for name, value in head.items()), "", *lines, "end of trees", ""]
     # The one parameter that `categories` reads: the places of the categorical columns.
     if found := re.search(r"^\[categorical_feature: [\d,]+\]$", texts[0], re.MULTILINE):
         lines += ["parameters:", found[0], "end of parameters", ""]
@@ -223,45 +251,39 @@ def _kind(info: str) -> str:
     return "numeric" if info.startswith("[") else "categorical"
 
 
-def _scaled_tree(
-    block: str,
+def _scale_tree(
+    fields: dict[str, str],
     number: int,
     factor: float,
     places: NDArray[np.int64],
     recoded: Mapping[int, NDArray[np.int64]],
-) -> str:
-    """The block of a tree: leaves times `factor`, features at their `places`, codes of categories as `recoded`."""
-    fields = dict(line.partition("=")[::2] for line in block.splitlines() if line)
+) -> None:
+    """Change a tree: leaves times `factor`, features at their `places`, codes of categories as `recoded`."""
     fields["Tree"] = str(number)
     for name in OF_LEAVES:
         if name in fields:  # blanks stay as they are: they separate the leaves of linear trees
             fields[name] = re.sub(r"\S+", lambda found: repr(factor * float(found[0])), fields[name])
     if recoded and fields.get("num_cat", "0") != "0":
-        _recode(fields, recoded)
+        sets = _category_sets(fields)
+        features, decisions = (
+            list(map(int, fields[name].split())) for name in ("split_feature", "decision_type")
+        )
+        for feature, decision, threshold in zip(
+            features, decisions, fields["threshold"].split(), strict=True
+        ):
+            if decision & 1 and feature in recoded:
+                codes, at = recoded[feature], int(float(threshold))
+                sets[at] = [int(codes[code]) for code in sets[at] if code < codes.size]
+        # Back to words of 32 bits.
+        numbers = [sum(1 << code for code in one) for one in sets]
+        sizes = [max(1, (bits.bit_length() + 31) // 32) for bits in numbers]
+        fields["cat_boundaries"] = " ".join(map(str, np.cumsum([0, *sizes])))
+        words = (
+            bits >> 32 * at & 0xFFFFFFFF
+            for bits, size in zip(numbers, sizes, strict=True)
+            for at in range(size)
+        )
+        fields["cat_threshold"] = " ".join(map(str, words))
     for name in OF_FEATURES:
         if name in fields:
             fields[name] = re.sub(r"\S+", lambda found: str(places[int(found[0])]), fields[name])
-    return "\n".join([*(f"{name}={value}" for name, value in fields.items()), "", ""])
-
-
-def _recode(fields: dict[str, str], recoded: Mapping[int, NDArray[np.int64]]) -> None:
-    """Give the categorical splits of a tree other codes.
-
-    Split n with bit 1 of its decision type reads the set number ``threshold[n]``: the bits of the words from
-    ``cat_boundaries`` at that number to the next are the codes that go left.
-    """
-    features, decisions = (
-        list(map(int, fields[name].split())) for name in ("split_feature", "decision_type")
-    )
-    bounds, words = (list(map(int, fields[name].split())) for name in ("cat_boundaries", "cat_threshold"))
-    sets = [words[low:high] for low, high in pairwise(bounds)]
-    for feature, decision, threshold in zip(features, decisions, fields["threshold"].split(), strict=True):
-        if decision & 1 and feature in recoded:
-            codes, of_split = recoded[feature], sets[int(float(threshold))]
-            left = [code for code in range(32 * len(of_split)) if of_split[code // 32] >> code % 32 & 1]
-            bits = sum(1 << int(codes[code]) for code in left if code < codes.size)
-            count = max(1, (bits.bit_length() + 31) // 32)
-            sets[int(float(threshold))] = [bits >> 32 * at & 0xFFFFFFFF for at in range(count)]
-    ends = np.cumsum([0, *map(len, sets)])
-    fields["cat_boundaries"] = " ".join(map(str, ends))
-    fields["cat_threshold"] = " ".join(str(word) for of_split in sets for word in of_split)

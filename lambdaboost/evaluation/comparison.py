@@ -14,7 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import Measure, check_scores
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEGEND,
@@ -310,7 +310,7 @@ def measure_systems(
     values, ties = {}, {}
     for name, given in scores.items():
         with error_context(f"scores of {quote(name)}"):
-            s = check_scores(given, queries)
+            s = queries.scores(given, allow_minus_infinity=True)
         values[name] = {measure: measure.per_query(s, queries) for measure in measures}
         if said := describe_sorted_ties(measures, s, queries):
             warn(f"{quote(name)}: {said}")

@@ -24,7 +24,7 @@ from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.charts import draw_curves, inline_svg, pareto_front
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
-from lambdaboost.evaluation.measure import Measure, check_measure, check_scores, mean_of
+from lambdaboost.evaluation.measure import Measure, check_measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEVEL,
@@ -296,9 +296,7 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     arrays, spreads = [], []
     for name, scores in (("first", first), ("second", second)):
         with error_context(name):
-            values = check_scores(scores, q)
-            if np.isneginf(values).any():
-                raise ValueError("a score is -inf: give finite scores, which can be added")
+            values = q.scores(scores)
             if values.min() == values.max():  # of which the deviation may be a rounding error
                 raise ValueError("all scores are equal: give those of a model that ranks")
             with np.errstate(over="ignore"):

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._files import SUFFIX, reading, replacing
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import check_scores
 from lambdaboost.evaluation.rankings import ranking
 
 KEY = ["query_id", "doc_id"]
@@ -194,7 +193,7 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
            q      b    0.9
            q      a    0.1
     """
-    frame, s = _name_rows(queries, documents), check_scores(scores, queries)
+    frame, s = _name_rows(queries, documents), queries.scores(scores, allow_minus_infinity=True)
     rows = np.repeat(queries.offsets[:-1], queries.sizes) + ranking(s, queries.offsets)
     return frame.assign(score=s).iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
 

@@ -27,9 +27,9 @@ class Explanation:
     Attributes
     ----------
     frame : pandas.DataFrame
-        A row for each feature: ``feature``, its values ``above`` and ``below``, and its ``contribution``: the SHAP
-        value in the first document's score less that in the second's. The contributions sum to the difference of the
-        scores.
+        A row for each feature: ``feature``, its values ``above`` and ``below`` as the model takes them, and its
+        ``contribution``: the SHAP value in the first document's score less that in the second's. The contributions sum
+        to the difference of the scores.
     above, below : int
         The rows of both documents.
 
@@ -134,22 +134,12 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
     contributions = engine.contributions(booster, taken, missing=getattr(model, "missing", np.nan))
 
-    # The values as they are in `rows`; in a frame those of the column of that name, if there is one, else by place.
-    shown = taken
-    if hasattr(rows, "iloc"):
-        shown = rows.iloc[two]
-    # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array, as by the command
-    # line.
-    names, values = getattr(taken, "columns", engine.feature_names(booster)), []
-    for at, name in enumerate(names):
-        if not hasattr(shown, "iloc"):
-            values.append((shown[0, at], shown[1, at]))
-        elif name in shown.columns:
-            values.append(tuple(shown[name]))
-        else:
-            values.append(tuple(shown.iloc[:, at]))
-    frame = pd.DataFrame({"feature": names})
-    frame["above"], frame["below"] = zip(*values, strict=True)
+    # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array.
+    names, shown = (
+        getattr(taken, "columns", engine.feature_names(booster)),
+        pd.DataFrame(taken).astype(object),
+    )
+    frame = pd.DataFrame({"feature": names, "above": shown.iloc[0].tolist(), "below": shown.iloc[1].tolist()})
     frame["contribution"] = (contributions[0] - contributions[1])[: len(names)]
     largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")
     return Explanation(frame.iloc[largest].reset_index(drop=True), above, below)

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from lambdaboost._checks import check_number
 from lambdaboost.engines import engine_of, refusal
@@ -127,8 +124,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     return merged
 
 
-@dataclass(frozen=True, repr=False)
-class Merged:
+class Merged(NamedTuple):
     """The members of a merged model and their weights, in place of the objective that a training has.
 
     Attributes
@@ -145,10 +141,6 @@ class Merged:
     objectives: tuple[Any, ...]
     weights: tuple[float, ...]
     rounds: int
-
-    def __repr__(self) -> str:
-        models = ["Booster" if objective is None else repr(objective) for objective in self.objectives]
-        return f"merge([{', '.join(models)}], weights={list(self.weights)})  # {self.rounds} rounds"
 
 
 def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]:
@@ -189,10 +181,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
         raise ValueError(
             f"weights has {len(weights)} values, models has {len(models)}: give one for each model"
         )
-    factors = []
-    for at, weight in enumerate(weights):
-        value = weight.item() if isinstance(weight, np.generic) else weight
-        factors.append(float(check_number(f"weights[{at}]", value)))
+    factors = [float(check_number(f"weights[{at}]", weight)) for at, weight in enumerate(weights)]
     if not any(factors):
         raise ValueError(f"weights is {factors}: give at least one weight that is not 0")
     return models, factors

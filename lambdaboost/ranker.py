@@ -15,8 +15,9 @@ from lambdaboost._checks import error_context
 from lambdaboost._jit import using
 from lambdaboost._words import did_you_mean
 from lambdaboost.callback import check_sources
-from lambdaboost.datasets import Encoder, Queries
-from lambdaboost.datasets.table import open_table
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.collection import check_alone
+from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
@@ -129,21 +130,17 @@ class Ranker:
         self, X: Any, y: Any, objective: Any, first_model: Any, **arrays: Any
     ) -> tuple[Any, Encoder, Documents]:
         """The booster that is continued, the encoder, and the training data; `arrays` are by role, as in `Columns`."""
-        table, columns, first = open_table(X, "X"), columns_of(self), None
+        columns, first = columns_of(self), None
         if first_model is not None:
             first = booster_of(first_model, self._engine)
-
-        # The features and categories of the table, or those of the model that the training continues, in its order.
-        encoder = None
-        if first is not None and table.is_named:
-            own = getattr(getattr(first_model, "_fitted", None), "categories", {})
-            known = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
-            features = known.features or columns.features_of(table)
-            if known.categories:
-                encoder = replace(known, features=features)
-            # A booster has none, or does not store them, as XGBoost before 3.1.
-            columns = replace(columns, features=features)
-        encoder = encoder or Encoder.fit(columns, table, self.unseen)
+        if isinstance(X, Collection):
+            if first is not None:
+                raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
+            # Sparse features have a place alone, as those of a sparse matrix.
+            names = X.feature_names if isinstance(X.features, np.ndarray) else None
+            encoder = Encoder(columns, names or (), X.categories, self.unseen)
+        else:
+            encoder = self._table_encoder(open_table(X, "X"), columns, first, first_model)
         training = self._read_documents("X", X, y, encoder, **arrays)
         if first is not None:
             n, width = len(self._engine.feature_names(first)), training.features.shape[1]
@@ -153,6 +150,18 @@ class Ranker:
                 )
         self._check_readers("X", training.queries, [objective])
         return first, encoder, training
+
+    def _table_encoder(self, table: Table, columns: Columns, first: Any, first_model: Any) -> Encoder:
+        """The features and categories of the table, or those of the model that the training continues, in its order."""
+        if first is not None and table.is_named:
+            own = getattr(getattr(first_model, "_fitted", None), "categories", {})
+            known = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
+            features = known.features or columns.features_of(table)
+            if known.categories:
+                return replace(known, features=features)
+            # A booster has none, or does not store them, as XGBoost before 3.1.
+            columns = replace(columns, features=features)
+        return Encoder.fit(columns, table, self.unseen)
 
     def _read_eval_sets(
         self,
@@ -209,6 +218,9 @@ class Ranker:
         self, name: str, X: Any, y: Any, encoder: Encoder, init_score: Any = None, **arrays: Any
     ) -> Documents:
         """Documents as the engine takes them."""
+        if isinstance(X, Collection):
+            check_alone(name, y=y, init_score=init_score, **arrays)
+            return Documents(encoder.frame(X.features), X.queries, None, X, y, arrays)
         table = open_table(X, name)
         data = encoder.read(table, y, optional=name != "X", **arrays)
         arrays["init_score"] = init_score

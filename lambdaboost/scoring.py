@@ -74,7 +74,10 @@ def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterSta
     name = engine.metric_result(measure.name, 0.0)[0]
     if name in engine.own_metrics(booster):
         name += RENAMED
-    known.names.setdefault(state, []).append((measure, name))
+    for other, taken in known.names.setdefault(state, []):
+        if taken == name:
+            raise ValueError(f"{other!r} and {measure!r} are both called {name!r} in results: leave one out")
+    known.names[state].append((measure, name))
     return str(name)
 
 

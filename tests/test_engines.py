@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupKFold
 
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.callback import calling_booster
+from lambdaboost.datasets import Collection
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data, lightgbm, xgboost
 from lambdaboost.engines.base import Engine, Split
 from lambdaboost.training import attach_queries
@@ -140,13 +141,12 @@ def test_every_member_on_a_training_and_its_booster(engine):
     trees = member("tree_params")(4, 5, 0.1, 1.0)
     settings = {"n_estimators": 40, "n_jobs": 1, "random_state": 0, **trees, **member("QUIET")}
     ranker = importlib.import_module(f"lambdaboost.{engine.NAME}").LambdaRanker(**settings)
-    sets = {"eval_set": [(X, Y)], "eval_group": [SIZES], member("EVAL_WEIGHTS"): [[1.0, 3.0]]}
-    ranker.fit(X, Y, group=SIZES, **sets, **member("measure_fit")(ranker, measure, 2))
+    train, valid = (Collection(X, Queries(Y, SIZES, weight=weight)) for weight in (None, [1.0, 3.0]))
+    ranker.fit(train, None, eval_set=[(valid, None)], **member("measure_fit")(ranker, measure, 2))
     (curve,) = next(iter(ranker.evals_result_.values())).values()
     assert len(curve) - 3 == int(np.argmax(curve)) and curve[0] != rounds[0]
     scores = ranker.predict(X, **member("first_rounds")(2))
-    weighted = Queries(Y, SIZES, weight=[1.0, 3.0])
-    assert curve[1] == pytest.approx(measure(scores, weighted), abs=1e-5)
+    assert curve[1] == pytest.approx(measure(scores, valid.queries), abs=1e-5)
     member("set_booster")(ranker, unnamed, {})
     assert engine.n_rounds(unnamed) == 1 and not np.array_equal(ranker.predict(X), scores)
     assert called == members()

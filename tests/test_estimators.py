@@ -385,7 +385,7 @@ def test_early_stopping_on_any_measure(engine):
     arguments = {"X": table(), "y": Q.relevance, "eval_set": ((valid, Q_VALID.relevance),)}
     size = {"n_estimators": 60, "learning_rate": 1.0, "sources": ["clicks"]}
     for measure, name in (
-        (CNDCG(3), "ndcg@3-clicks"), (NDCG(3, empty=1.0), "ndcg@3-empty_1.0"), ("MAP()", "map"), (ERR(5), "err@5"),
+        (CNDCG(3), "ndcg@3-clicks"), (NDCG(3, empty=1.0), "ndcg@3-empty.1.0"), ("MAP()", "map"), (ERR(5), "err@5"),
         ("KendallTau()", "kendall_tau-clicks"),
     ):  # fmt: skip
         if engine == "lightgbm":

@@ -168,7 +168,7 @@ def test_a_merged_model_is_a_stock_model(engine, tmp_path):
     save(merged, path)
     loaded = load(path)
     np.testing.assert_array_equal(loaded.predict(FRAME), raw(merged))
-    described = "merge([Booster, Booster], weights=[0.7, -1.3])  # 9 rounds"
+    described = "Merged(objectives=(None, None), weights=(0.7, -1.3), rounds=9)"
     assert loaded.about["objective"] == repr(merged.objective_) == described
     np.testing.assert_array_equal(raw(type(a)(model_file=str(path))), raw(merged))
     if engine == "lightgbm":
@@ -251,8 +251,7 @@ def test_rankers(engine, tmp_path):
     np.testing.assert_array_equal(merged.predict(other), merged.predict(TABLE))
     np.testing.assert_array_equal(a.predict(TABLE), before)
     assert type(merged) is type(a)
-    assert repr(merged.objective_).startswith("merge([LambdaRank(), Blend(")
-    assert repr(merged.objective_).endswith(", weights=[0.7, -1.3])  # 10 rounds")
+    assert merged.objective_ == ((LambdaRank(), graded(0.3, "clicked")), WEIGHTS, 10)
     path = tmp_path / "model.txt"
     save(merged, path)
     np.testing.assert_array_equal(load(path).predict(TABLE), merged.predict(TABLE))

@@ -25,17 +25,16 @@ from lambdaboost import (
     merge,
     tune,
 )
-from lambdaboost.datasets import Collection, Columns, web_search_log
+from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import holm
 from lambdaboost.tuning import Tuned
 from lambdaboost.tuning.cross_validate import (
     CrossValidated,
+    assign_folds,
     common_rounds,
-    fold_of_query,
     hash_queries,
-    to_fit,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
 from lambdaboost.tuning.tune import choose
@@ -116,7 +115,24 @@ def test_tables_of_every_kind_and_collections_are_searched_alike():
     for features in (TRAIN.features, csr_matrix(TRAIN.features)):
         found = tune(Collection(features, bare), **given)
         assert found.comparison["mean"].tolist() == arrays.comparison["mean"].tolist()
-        assert type(to_fit(Collection(features, bare), Columns())[0]) is type(features)  # sparse stays sparse
+
+
+def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_them():
+    """As the final model is; earlier with their mean in each query."""
+    q, rng = TRAIN.queries, np.random.default_rng(0)
+    weighted = Queries(q.relevance, q.sizes, weight=rng.random(q.n_documents) + 0.1)
+    data = Collection(TRAIN.features, weighted)
+    ranker = import_module("lambdaboost.lightgbm").LambdaRanker(n_estimators=3, verbose=-1, n_jobs=1)
+    found = cross_validate(ranker, data, folds=2, early_stopping_rounds=None)
+    fold, shuffled = assign_folds(data, 2, 0), data.shuffled(0)
+    train, part = shuffled.take(fold == 1), shuffled.take(fold == 0)
+    ranker.fit(train.features, train.queries.relevance, train.queries.weight, group=train.queries.sizes)
+    values = NDCG(10).per_query(ranker.predict(part.features), part.queries)
+    assert np.array_equal(found.values[NDCG(10)][fold == 0], values)
+    with pytest.raises(TypeError, match=r"X is a Collection, .* so weight= would be ignored"):
+        ranker.fit(data, None, np.ones(q.n_documents))
+    with pytest.raises(TypeError, match="X is a Collection, which cannot continue a model"):
+        ranker.fit(data, None, init_model=ranker)
 
 
 def test_workers_change_nothing():
@@ -136,7 +152,7 @@ def test_cross_validation_is_that_of_a_plain_loop():
         ranker, TRAIN.features, q.relevance, "ndcg@10", 3, group=q.sizes, early_stopping_rounds=None, seed=5
     )
     bare = Collection(TRAIN.features, Queries(q.relevance, q.sizes))
-    fold, shuffled = fold_of_query(bare, 3, 5), bare.shuffled(5)
+    fold, shuffled = assign_folds(bare, 3, 5), bare.shuffled(5)
     values, scores = np.empty(50), np.empty(q.n_documents)
     for number in range(3):
         train, part = shuffled.take(fold != number), shuffled.take(fold == number)
@@ -195,7 +211,7 @@ def test_minutes_end_the_search(monkeypatch):
     """The time is up after the first three settings; without any it is an error."""
     whole, calls = search.train_fold, []
     monkeypatch.setattr(
-        search, "train_fold", lambda *given: calls.append(1) or whole(*given[:7]) if len(calls) < 7 else None
+        search, "train_fold", lambda *given: calls.append(1) or whole(*given[:6]) if len(calls) < 7 else None
     )
     found = tune(TRAIN, engine="lightgbm", minutes=100, **(TINY | {"settings": 12}))
     assert len(found.scores) == 3 and any(note.startswith("Not complete: ") for note in found.notes)
@@ -281,7 +297,7 @@ def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
     given = {"measures": "ndcg@10", "folds": 3, "group": q.sizes}
     found = cross_validate(ranker, TRAIN.features, LABELS, early_stopping_rounds=12, **given)
     bare = Collection(TRAIN.features, Queries(LABELS, q.sizes))
-    fold = fold_of_query(bare, 3, 0)
+    fold = assign_folds(bare, 3, 0)
     by_rounds = []
     for n in range(1, 13):
         one = cross_validate(
@@ -416,7 +432,7 @@ def test_the_portfolio_is_the_same_trees_on_both_engines():
 
 def test_folds_keep_equal_queries_together():
     bare = Collection(TRAIN.features, Queries(TRAIN.queries.relevance, TRAIN.queries.sizes))
-    fold = fold_of_query(Collection.concat([bare, bare]), 4, seed=0)
+    fold = assign_folds(Collection.concat([bare, bare]), 4, seed=0)
     assert np.array_equal(fold[:50], fold[50:]) and np.bincount(fold).min() >= 24
 
 
@@ -460,6 +476,22 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
 def test_one_shared_query_of_many_is_chance():
     found = tune(TRAIN, valid=Collection.concat([VALID, TRAIN.take([0])]), engine="lightgbm", **TINY)
     assert found.queries.n_queries == 26
+
+
+def test_warnings_of_folds_are_notes():
+    """Earlier they were ignored, so that a trap in a setting that is not chosen was not seen."""
+    q = TRAIN.queries.with_positions(np.tile(np.arange(1, 16), 100)[: len(LABELS)])
+    data = replace(TRAIN, queries=q)
+    with pytest.warns(UserWarning, match="ignores them"):
+        found = tune(data, engine="xgboost", **TINY)
+    (note,) = (note for note in found.notes if "ignores them" in note and "this objective" in note)
+    assert (
+        note.startswith("Warning of 'YetiLoss(), XGBoost, default parameters', ")
+        and "more: position: " in note
+    )
+    with pytest.warns(UserWarning, match="this objective does not read the positions") as caught:
+        cross_validate(found.model.set_params(n_estimators=2), data, folds=2)
+    assert len(caught) == 1
 
 
 def test_a_leak_is_said_before_the_search():

@@ -250,6 +250,16 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     return log / np.where(largest > 0, largest, 1.0)[queries.query_of_row]
 
 
+def check_alone(name: str, **given: Any) -> None:
+    """Raise if labels or weights are given beside a Collection that is called `name`, which has its own."""
+    for argument, value in given.items():
+        if value is not None:
+            raise TypeError(
+                f"{name} is a Collection, which has its own queries, labels and weights, so {argument}= would be "
+                "ignored: leave it out, and put it into the Queries of the Collection"
+            )
+
+
 def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: Categories) -> Any:
     """A pandas frame of features, of which those with categories hold codes, or NaN; it shares memory without any."""
     import pandas as pd

@@ -69,6 +69,8 @@ class Queries:
         shown. Read-only.
     position_names : tuple of str, or None
         The categories in sorted order; None if positions are ranks.
+    index : pandas.Index, or None
+        The index of `relevance`, where that is a pandas column: scores with an index are checked against it.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class Queries:
     weight: NDArray[np.float32] | None
     position: NDArray[np.int32] | None
     position_names: tuple[str, ...] | None
+    index: Any
 
     def __init__(
         self,
@@ -160,7 +163,7 @@ class Queries:
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
-        positions = _positions(position, n)
+        codes, names = _positions(position, n)
         weights = None
         if weight is not None:
             weights, n_queries = weights_of("weight", weight), offsets.size - 1
@@ -172,11 +175,12 @@ class Queries:
                 )
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions)))
+        index = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, codes, names, index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.offsets, dict(self.labels), self.ids, self.weight, self.position, self.position_names
-        return _of_checked, fields
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked, (self.offsets, dict(self.labels), self.ids, *of_rows)
 
     def __repr__(self) -> str:
         documents, queries = (
@@ -310,6 +314,7 @@ class Queries:
             None if self.weight is None else self.weight[rows],
             None if self.position is None else self.position[rows],
             self.position_names,
+            None if self.index is None else self.index[rows],
         )
 
     def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
@@ -329,12 +334,13 @@ class Queries:
         """
         check_new_source(name, self.labels)
         more = {**self.labels, name: _source(name, labels, self.n_documents)}
-        return _of_checked(self.offsets, more, self.ids, self.weight, self.position, self.position_names)
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked(self.offsets, more, self.ids, *of_rows)
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
-        positions = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions)
+        codes, names = _positions(position, self.n_documents)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, codes, names, self.index)
 
     @staticmethod
     def concat(parts: Sequence[Queries] | Mapping[str, Queries], *, keep_ids: bool = True) -> Queries:
@@ -406,12 +412,15 @@ class Queries:
     def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
         """Check scores and convert them to C-contiguous float64 (n_documents,).
 
-        All must be finite; where allowed, −inf is the score of a document that was not retrieved.
+        All must be finite; where allowed, −inf is the score of a document that was not retrieved. They belong to the
+        rows by place; a pandas Series is refused where `index` has its rows in another order.
         """
         if hasattr(scores, "predict"):
             raise TypeError(
                 f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
             )
+        if self.index is not None:
+            check_order("scores", scores, RELEVANCE, self.index.to_series())
         try:
             s = np.ascontiguousarray(scores, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -437,6 +446,7 @@ def _of_checked(
     weight: NDArray[np.float32] | None,
     position: NDArray[np.int32] | None,
     position_names: tuple[str, ...] | None,
+    index: Any = None,
 ) -> Queries:
     """`Queries` of arrays that are already checked, as read-only views; nothing else is cached for them yet."""
     given = {"offsets": offsets, "ids": ids, "weight": weight, "position": position, **labels}
@@ -446,7 +456,7 @@ def _of_checked(
     sources = MappingProxyType({name: arrays.pop(name) for name in labels})
     fields = {"ids": None, "weight": None, "position": None, **arrays}
     made = object.__new__(Queries)
-    made.__dict__.update(fields, labels=sources, position_names=position_names, _memo={})
+    made.__dict__.update(fields, labels=sources, position_names=position_names, index=index, _memo={})
     return made
 
 

@@ -146,7 +146,6 @@ class Training(Protocol):
     # Its `LambdaRanker`, as `cross_validate`, `tune` and `merge` ask for it.
 
     QUIET: dict[str, Any]  # its parameters without output
-    EVAL_WEIGHTS: str  # the argument of its `fit` with the weights of each validation set
 
     def tree_params(self, leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:
         """Parameters of trees that grow leaf by leaf, each on a fraction of the rows.

@@ -259,7 +259,6 @@ prevent_reset.before_iteration = True  # type: ignore[attr-defined]
 # Its `LambdaRanker`.
 
 QUIET = {"verbose": -1}
-EVAL_WEIGHTS = "eval_sample_weight"
 
 
 def tree_params(leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:

@@ -297,7 +297,6 @@ def settings(
 # Its `LambdaRanker`.
 
 QUIET: dict[str, Any] = {}
-EVAL_WEIGHTS = "sample_weight_eval_set"
 
 
 def tree_params(leaves: int, documents: int, hessian: float, rows: float) -> dict[str, Any]:

@@ -20,13 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
+from lambdaboost._warn import warn
 from lambdaboost._words import counted
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import check_measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.scoring import columns_of
 
 Floats = NDArray[np.float64]
@@ -132,24 +135,25 @@ def cross_validate(
     """
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
-    columns = columns_in(X, columns_of(ranker))
-    data = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
-    columns = columns_of_folds(data, columns)
+    data = read(X, y, columns_of(ranker), group=group, qid=qid, weight=sample_weight)
     for measure in chosen:
         check_measure(measure, data.queries, "X")
+    warn_of_leaks(data.features, data.queries, data.feature_names)
+
     # A fold of whole queries for each query; documents in random order.
-    fold = fold_of_query(data, folds, seed)
+    fold = assign_folds(data, folds, seed)
     shuffled = data.shuffled(seed)
     tasks = (
-        joblib.delayed(train_fold)(
-            ranker, columns, shuffled, fold == number, chosen[0], early_stopping_rounds
-        )
+        joblib.delayed(train_fold)(ranker, shuffled, fold == number, chosen[0], early_stopping_rounds)
         for number in range(folds)
     )
     trained: list[TrainedFold] = joblib.Parallel(n_jobs=workers)(tasks)
     if failed := [one.error for one in trained if isinstance(one.error, Exception)]:
         raise failed[0]
-    found = measure_folds(trained, columns, shuffled, fold, chosen, early_stopping_rounds)
+    for message in dict.fromkeys(text for one in trained for text in one.warnings):
+        warn(message)
+    found = measure_folds(trained, shuffled, fold, chosen, early_stopping_rounds)
+
     # Back to the order of documents that the caller knows.
     scores, nested = np.empty_like(found.scores), np.empty_like(found.scores)
     order = data.queries.shuffled_rows(seed)
@@ -158,17 +162,17 @@ def cross_validate(
 
 
 class TrainedFold(NamedTuple):
-    """A fold after its training: the ranker, or the exception; the first measure after each round; seconds."""
+    """A fold after its training."""
 
     ranker: Any = None
-    curve: Floats = np.empty(0)
+    curve: Floats = np.empty(0)  # the first measure after each round
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
     error: Exception | None = None
 
 
 def train_fold(
     ranker: Any,
-    columns: Columns,
     data: Collection,
     held_out: NDArray[np.bool_],
     measure: Measure,
@@ -184,35 +188,29 @@ def train_fold(
 
     if (start := time.time()) > until:
         return None
-    copy = clone(ranker).set_params(early_stopping_rounds=None, **named(columns))
     train, valid = data.take(~held_out), data.take(held_out)
-    grades = train.queries.labels[RELEVANCE]
     if added is not None:
-        grades = grades + train.queries.labels[added]
-    X, arguments = to_fit(train, columns)
-    Xv, of_valid = to_fit(valid, columns)
-    arguments["eval_set"] = [(Xv, valid.queries.labels[RELEVANCE])]
-    if "group" in of_valid:
-        arguments["eval_group"] = [of_valid["group"]]
-
-    if "sample_weight" in of_valid:
-        arguments[ranker._engine.EVAL_WEIGHTS] = [of_valid["sample_weight"]]
-    arguments |= ranker._engine.measure_fit(copy, measure, early_stopping_rounds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the training on all queries warns
+        q = train.queries
+        further = {name: labels for name, labels in q.labels.items() if name != RELEVANCE}
+        summed = Queries(q.relevance + q.labels[added], q.sizes, weight=q.weight, **further)
+        train = replace(train, queries=summed)
+    copy = clone(ranker).set_params(early_stopping_rounds=None)
+    arguments = copy._engine.measure_fit(copy, measure, early_stopping_rounds)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         try:
-            copy.fit(X, grades, **arguments)
+            copy.fit(train, None, eval_set=[(valid, None)], **arguments)
         except Exception as error:  # a setting that fails is a row of a table, and others go on
             text = refusal(error)
             return TrainedFold(error=error if text is None else ValueError(text))
     curves = next(iter(copy.evals_result_.values()))
     curve = np.asarray(next(iter(curves.values())), dtype=np.float64)
-    return TrainedFold(copy, curve, time.time() - start)
+    said = tuple(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+    return TrainedFold(copy, curve, time.time() - start, said)
 
 
 def measure_folds(
     trained: list[TrainedFold],
-    columns: Columns,
     data: Collection,
     fold: NDArray[np.int64],
     measures: tuple[Measure, ...],
@@ -222,8 +220,7 @@ def measure_folds(
 
     Queries whose fold is negative are in no held-out part, and are left out of the result.
     """
-    ranker = trained[0].ranker
-    limit = int(ranker.n_estimators or 100)
+    limit = int(trained[0].ranker.n_estimators or 100)
     parts = [data.take(fold == number) for number in range(len(trained))]
     curves = [one.curve for one in trained]
     weights = [defined_weight(measures[0], part.queries) for part in parts]
@@ -235,8 +232,9 @@ def measure_folds(
         return common_rounds(*of_folds, early_stopping_rounds, limit)
 
     def predict(number: int, rounds: int) -> Floats:
-        n, part = min(rounds, curves[number].size), to_fit(parts[number], columns)[0]
-        found: Floats = trained[number].ranker.predict(part, **ranker._engine.first_rounds(n))
+        ranker = trained[number].ranker
+        up_to = ranker._engine.first_rounds(min(rounds, curves[number].size))
+        found: Floats = ranker.predict(ranker._fitted.frame(parts[number].features), **up_to)
         return found
 
     # The scores of each fold after the common number of rounds, and after the one that the other folds choose.
@@ -297,29 +295,6 @@ def defined_weight(measure: Measure, q: Queries) -> float:
 # Tables.
 
 
-def columns_in(X: Any, columns: Columns) -> Columns:
-    """The columns that `table_of` makes of a Collection; those given where X is a table or an array."""
-    if not isinstance(X, Collection):
-        return columns
-    sources = {name: name for name in X.queries.labels if name != RELEVANCE}
-    return Columns(sources=sources, position=None if X.queries.position is None else "position")
-
-
-def columns_of_folds(data: Collection, columns: Columns) -> Columns:
-    """The columns with that of the weights, also where these were an array."""
-    return replace(columns, weight=None if data.queries.weight is None else columns.weight or "sample_weight")
-
-
-def named(columns: Columns) -> dict[str, Any]:
-    """The parameters of a ranker that name columns."""
-    return {
-        "query": columns.query,
-        "sources": columns.sources or None,
-        "position": columns.position,
-        "weight": columns.weight,
-    }
-
-
 def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
@@ -329,59 +304,19 @@ def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **array
             )
         data: Collection = columns.read(X, y, name=name, **arrays)
         return data
-    if has := [key for key, value in {"y": y, **arrays}.items() if value is not None]:
-        raise TypeError(
-            f"{name} is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
-            "leave it out, and put it into the Queries of the Collection"
-        )
+    check_alone(name, y=y, **arrays)
     return X
-
-
-def to_fit(data: Collection, columns: Columns) -> tuple[Any, dict[str, Any]]:
-    """A Collection's features and further arguments as a ranker's `fit` takes them.
-
-    A table has names and further columns. Features without either are an array, as are sparse ones without columns.
-    """
-    q = data.queries
-    needed = data.categories or columns.sources or columns.position
-    if needed or (data.feature_names and isinstance(data.features, np.ndarray)):
-        return table_of(data, columns), {}
-    if columns.weight is None:
-        return data.features, {"group": q.sizes}
-    return data.features, {"group": q.sizes, "sample_weight": q.query_weight}
-
-
-def table_of(data: Collection, columns: Columns) -> Any:
-    """A pandas frame of a Collection's features, with the columns of queries, label sources, positions and weights."""
-    import pandas as pd
-
-    q, features = data.queries, data.table("f{}")
-    if not hasattr(features, "columns"):
-        dense = features if isinstance(features, np.ndarray) else features.toarray()
-        features = pd.DataFrame(dense, columns=[f"f{at}" for at in range(dense.shape[1])])
-    frame = features.set_axis(list(data.feature_names or features.columns), axis=1)
-    more: dict[str, Any] = {columns.query: np.repeat(np.arange(q.n_queries), q.sizes)}
-    more |= {columns.sources[name]: of for name, of in q.labels.items() if name in columns.sources}
-    if columns.weight is not None:
-        more[columns.weight] = np.repeat(q.query_weight, q.sizes)
-    if columns.position is not None and q.position is not None:
-        shown = q.position > 0
-        if q.position_names is None:
-            more[columns.position] = np.where(shown, q.position, np.nan)
-        else:
-            more[columns.position] = pd.Series(np.array(q.position_names)[q.position - 1]).where(shown, None)
-    return pd.concat([frame, pd.DataFrame(more, index=frame.index)], axis=1)
 
 
 # Folds and shared queries.
 
 
-def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
+def assign_folds(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each query, random; equal queries are in one fold.
 
     >>> from lambdaboost import Queries
     >>> data = Collection(np.arange(12.0)[:, None] % 6, Queries([0, 1] * 6, sizes=[2] * 6))
-    >>> fold = fold_of_query(data, 3, seed=0)
+    >>> fold = assign_folds(data, 3, seed=0)
     >>> sorted(fold.tolist()), fold[:3].tolist() == fold[3:].tolist()
     ([0, 0, 1, 1, 2, 2], True)
     """

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
-from lambdaboost._words import counted, plain
+from lambdaboost._words import counted, listed, plain
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
@@ -35,15 +35,10 @@ from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.tuning.cross_validate import (
     TrainedFold,
-    columns_in,
-    columns_of_folds,
+    assign_folds,
     find_shared,
-    fold_of_query,
     measure_folds,
-    named,
     read,
-    table_of,
-    to_fit,
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
@@ -171,9 +166,10 @@ def tune(
         )
     main = first_installed() if engine is None else engine
     package(main)
-    arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
-    columns = columns_in(X, Columns(query, sources=sources or (), position=position, weight=weight))
+    columns = Columns(query, sources=sources or (), position=position, weight=weight)
     train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    if isinstance(X, Collection):
+        columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
     data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
@@ -194,7 +190,7 @@ def tune(
         data.shuffled(seed),
         fold,
         measures,
-        columns_of_folds(data, columns),
+        columns,
         rounds,
         early_stopping_rounds,
         processes,
@@ -241,15 +237,11 @@ def tune(
     scale = folds / (folds - 1) if valid is None else 1.0
     fitted = []
     for one in members:
-        n_rounds = max(1, round(one.found.rounds * scale))
+        ranker = make_ranker(one.setting, max(1, round(one.found.rounds * scale)), columns, seed)
         if isinstance(X, Collection):
-            ranker = ranker_of(one.setting, n_rounds, search.columns, seed)
-            features, arguments = to_fit(X, search.columns)
-            if X.feature_names:  # the model has them, also of sparse features
-                features, arguments = table_of(X, search.columns), {}
-            ranker.fit(features, X.queries.labels[RELEVANCE], **arguments)
+            ranker.fit(X, None)
         else:
-            ranker = ranker_of(one.setting, n_rounds, columns, seed)
+            arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
             ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
         fitted.append(ranker)
     model = fitted[0] if weights is None else merge(fitted, weights=weights)
@@ -292,7 +284,7 @@ def split(
 ) -> tuple[Collection, NDArray[np.int64]]:
     """All queries, and the fold of each; with validation data these are fold 0, and the others are never held out."""
     if valid is None:
-        return train, fold_of_query(train, folds, seed)
+        return train, assign_folds(train, folds, seed)
     if isinstance(valid, Collection):
         valid = (valid,)
     if not isinstance(valid, tuple | list) or not 1 <= len(valid) <= 3:
@@ -369,21 +361,24 @@ def params_in(setting: Setting, seed: int) -> dict[str, Any]:
     return {"random_state": seed, **quiet, **params_of(setting.engine, trees)}
 
 
-def ranker_of(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any:
+def make_ranker(setting: Setting, rounds: int, columns: Columns, seed: int) -> Any:
     """The ranker of a setting."""
     return import_module(f"lambdaboost.{setting.engine}").LambdaRanker(
         objective=setting.objective,
         n_estimators=rounds,
-        **named(columns),
+        query=columns.query,
+        sources=columns.sources or None,
+        position=columns.position,
+        weight=columns.weight,
         **params_in(setting, seed),
     )
 
 
 def announce(search: Search, setting: Setting, n: int) -> None:
     """Say on stderr how many settings there are, and about how long they take, by a few rounds of the first fold."""
-    ranker = ranker_of(setting, PROBE, search.columns, search.seed).set_params(n_jobs=1)
+    ranker = make_ranker(setting, PROBE, search.columns, search.seed).set_params(n_jobs=1)
     begin = time.time()
-    train_fold(ranker, search.columns, search.data, search.fold == 0, search.measures[0], None)
+    train_fold(ranker, search.data, search.fold == 0, search.measures[0], None)
     folds = int(search.fold.max()) + 1
     seconds = (time.time() - begin) / PROBE * min(USUAL, search.rounds) * folds * n / search.processes
     how_long = "less than a minute" if seconds < 60 else f"about {counted(round(seconds / 60), 'minute')}"
@@ -403,10 +398,10 @@ def run(
     tasks = []
     for setting in settings:
         # One thread for each training: the processors go to different trainings.
-        ranker = ranker_of(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
+        ranker = make_ranker(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
         for number in range(folds):
             held_out, measure = search.fold == number, stopping_first(setting, search.measures)[0]
-            given = ranker, search.columns, search.data, held_out, measure, search.early_stopping_rounds
+            given = ranker, search.data, held_out, measure, search.early_stopping_rounds
             tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
     trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
     for setting in settings:
@@ -418,12 +413,13 @@ def run(
             failed[setting] = " ".join(text.split())
         elif len(of_setting) == folds:
             measures = stopping_first(setting, search.measures)
-            shared = search.columns, search.data, search.fold, measures, search.early_stopping_rounds
-            found = measure_folds(of_setting, *shared)
+            patience = search.early_stopping_rounds
+            found = measure_folds(of_setting, search.data, search.fold, measures, patience)
             if np.isnan(list(found.means.values())).any():
                 failed[setting] = "a measure is undefined on every query, as of a constant model"
             else:
-                results.append(Result(setting, found))
+                warnings = dict.fromkeys(text for one in of_setting for text in one.warnings)
+                results.append(Result(setting, found, tuple(warnings)))
 
 
 # The choice.
@@ -468,11 +464,14 @@ def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tup
 def notes_on(
     results: Sequence[Result], failed: Mapping[Setting, str], planned: Sequence[Setting]
 ) -> list[str]:
-    """Notes on what the table does not show: rounds at the limit, settings that were not reached."""
+    """What the table does not show: rounds at the limit, settings that were not reached, warnings of trainings."""
     notes = []
     if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
         notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")
     reached = [*(one.setting for one in results), *failed]
     if missing := [one.name for one in planned if one not in reached]:
         notes.append(f"Not complete: {'; '.join(missing)}.")
+    for message in dict.fromkeys(text for one in results for text in one.warnings):
+        names = [one.setting.name for one in results if message in one.warnings]
+        notes.append(f"Warning of {listed(names, 2)}: {message}")
     return notes

@@ -62,10 +62,11 @@ class Setting(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A setting with the result of its cross-validation."""
+    """A setting with the result of its cross-validation, and the warnings of its trainings."""
 
     setting: Setting
     found: CrossValidated
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +94,7 @@ class Tuned:
     queries : Queries
         The queries that were measured.
     notes : tuple of str
-        What else has to be said: rounds that reached the limit, settings that failed or were not reached.
+        What else has to be said: rounds that reached the limit, settings that were not reached, warnings of trainings.
     trade_off, weights
         With `tolerance`: the curve of `trade_off`, and the weights with which `model` was merged; else None.
     is_stopped : bool

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import re
 import warnings
 from codecs import BOM_UTF8
@@ -80,21 +79,6 @@ def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, t
     (tmp_path / "scores").write_bytes(BOM_UTF8 + b"1\n" * n)
     out, _ = done(capsys, "evaluate", tmp_path / "bom.txt", "--scores", tmp_path / "scores", "--json")
     assert json.loads(out)["documents"] == n
-
-
-MISTAKES = [
-    ("--query query --label title", "log.csv, not a number: labels are numbers, such as grades from 0"),
-    ("GIVEN", "column 'title' is 'a title' in row 1 of "),
-    ("GIVEN --source clicks=title", "column 'title' is 'a title' in row 1 of "),
-    ("GIVEN --source c=ctr --source d=ctr", "error: --source: column 'ctr' is given twice"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "message"), MISTAKES, ids=[wrong for wrong, _ in MISTAKES])
-def test_mistakes_about_tables(capsys, folder, tmp_path, wrong, message):
-    words = wrong.replace("GIVEN", " ".join(GIVEN)).split()
-    assert message in refused(capsys, "train", folder / "log.csv", "--out", tmp_path / "m", *words)
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])

@@ -6,6 +6,7 @@ from math import log2, nan, sqrt
 
 import naive_measures as naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,6 +31,7 @@ from lambdaboost.evaluation import (
     Precision,
     Recall,
     Spearman,
+    compare,
     parse,
 )
 from lambdaboost.evaluation.lanes import LONGEST_COUNTED
@@ -356,6 +358,29 @@ def test_a_measure_of_ones_own_cannot_harm_its_callers():
     assert scores.tolist() == [2.0, 1.0, 4.0, 3.0]
     with pytest.raises(ValueError, match="is undefined on every query of valid"):
         check_measure(Returning(), q, "valid")
+
+
+def test_scores_with_the_index_of_the_rows_in_another_order_are_refused():
+    frame = pd.DataFrame({"qid": [1, 1, 2, 2], "grade": [0, 1, 1, 0]}, index=list("abcd"))
+    q = Queries(frame["grade"], ids=frame["qid"])
+    scores = pd.Series([0.0, 1.0, 1.0, 0.0], index=frame.index)
+    assert MRR()(scores, q) == MRR()(scores.rename({"a": "z"}), q) == 1.0
+    for other in (
+        q,
+        q.with_positions([1, 2, 1, 2]),
+        q.with_source("clicks", frame["grade"]),
+        pickle.loads(pickle.dumps(q)),
+    ):
+        with pytest.raises(
+            ValueError, match=r"scores has the rows of relevance in .*: give scores\.loc\[relevance"
+        ):
+            MRR()(scores.sort_values(), other)
+    assert MRR()(scores.loc[["c", "d"]], q.take([1])) == 1.0
+    with pytest.raises(
+        ValueError, match=r"^scores of 'b': scores has the rows of relevance in another order"
+    ):
+        compare({"a": scores, "b": scores[::-1]}, q, MRR())
+    assert MRR()((1 - scores).sort_values().to_numpy(), q) == 0.75  # an array is taken by place
 
 
 def test_a_class_in_place_of_an_object_is_refused_in_a_line():

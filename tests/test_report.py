@@ -154,7 +154,7 @@ def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):
     q = Queries([1024, 1, 0, 3, 1024, 0], sizes=[3, 3])
     scores = {"one": [1, 3, 2, 3, 1, 2], "two": [3, 1, 2, 1, 3, 2]}
     text, _ = checked(report(tmp_path / "page", scores, q, NDCG(3, gain="linear")))
-    assert "NDCG@3 gain_linear of each query, two less one" in html.unescape(text)
+    assert "NDCG@3 gain.linear of each query, two less one" in html.unescape(text)
     text, _ = checked(report(tmp_path / "page", scores, q, Spearman()))
     assert "NDCG" not in text and "Spearman of each query" in text
 

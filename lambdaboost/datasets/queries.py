@@ -69,6 +69,8 @@ class Queries:
         shown. Read-only.
     position_names : tuple of str, or None
         The categories in sorted order; None if positions are ranks.
+    index : pandas.Index, or None
+        The index of `relevance`, where that is a pandas column: scores with an index are checked against it.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class Queries:
     weight: NDArray[np.float32] | None
     position: NDArray[np.int32] | None
     position_names: tuple[str, ...] | None
+    index: Any
 
     def __init__(
         self,
@@ -160,7 +163,7 @@ class Queries:
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
-        positions = _positions(position, n)
+        codes, names = _positions(position, n)
         weights = None
         if weight is not None:
             weights, n_queries = weights_of("weight", weight), offsets.size - 1
@@ -172,11 +175,12 @@ class Queries:
                 )
             if weights.size != n:
                 weights = np.repeat(weights, np.diff(offsets))
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, *positions)))
+        index = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
+        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, codes, names, index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.offsets, dict(self.labels), self.ids, self.weight, self.position, self.position_names
-        return _of_checked, fields
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked, (self.offsets, dict(self.labels), self.ids, *of_rows)
 
     def __repr__(self) -> str:
         documents, queries = (
@@ -310,6 +314,7 @@ class Queries:
             None if self.weight is None else self.weight[rows],
             None if self.position is None else self.position[rows],
             self.position_names,
+            None if self.index is None else self.index[rows],
         )
 
     def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
@@ -329,18 +334,19 @@ class Queries:
         """
         check_new_source(name, self.labels)
         more = {**self.labels, name: _source(name, labels, self.n_documents)}
-        return _of_checked(self.offsets, more, self.ids, self.weight, self.position, self.position_names)
+        of_rows = self.weight, self.position, self.position_names, self.index
+        return _of_checked(self.offsets, more, self.ids, *of_rows)
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
-        positions = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, *positions)
+        codes, names = _positions(position, self.n_documents)
+        return _of_checked(self.offsets, self.labels, self.ids, self.weight, codes, names, self.index)
 
     @staticmethod
-    def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
+    def concat(parts: Sequence[Queries] | Mapping[str, Queries], *, keep_ids: bool = True) -> Queries:
         """The queries of all parts, in order; a part without weights gets weight 1.
 
-        Without `keep_ids` parts may share ids, and the queries have none.
+        Without `keep_ids` parts may share ids, and the queries have none. Errors call parts by their names, if given.
 
         Raises
         ------
@@ -349,33 +355,30 @@ class Queries:
             an id.
 
         """
-        of_parts = [part.ids for part in parts]
-        if not keep_ids:
-            of_parts = [None] * len(parts)
-        given = {True: "given", False: "none"}
-        kinds = [
-            {
+        of_name = name_parts(parts)
+        parts, is_given = list(of_name.values()), {True: "given", False: "none"}
+        kinds = {
+            name: {
                 "label sources": ", ".join(sorted(part.labels)),
-                "query ids": given[ids is not None],
-                "positions": given[part.position is not None],
+                "query ids": is_given[keep_ids and part.ids is not None],
+                "positions": is_given[part.position is not None],
             }
-            for part, ids in zip(parts, of_parts, strict=True)
-        ]
-        for i, kind in enumerate(kinds):
+            for name, part in of_name.items()
+        }
+        first, *_ = kinds
+        for name, kind in kinds.items():
             for what, here in kind.items():
-                if here != (first := kinds[0][what]):
+                if here != kinds[first][what]:
                     raise ValueError(
-                        f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
+                        f"{name} and {first} differ in their {what} ({here}; {kinds[first][what]}): give both the same"
                     )
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))])
         labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
 
         # All parts have ids, or none; where these differ in type they are objects, so that numbers stay numbers.
-        given_ids = [part for part in of_parts if part is not None]
-        check_distinct(
-            {f"part {i}": part for i, part in enumerate(given_ids)},
-            "remove it from one, or give keep_ids=False if these are different queries",
-        )
+        ids_of = {name: q.ids for name, q in of_name.items() if keep_ids and q.ids is not None}
+        check_distinct(ids_of, "remove it from one, or give keep_ids=False if these are different queries")
+        given_ids = list(ids_of.values())
         ids = None
         if len({part.dtype.kind for part in given_ids}) > 1:
             given_ids = [part.astype(object) for part in given_ids]
@@ -409,12 +412,15 @@ class Queries:
     def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
         """Check scores and convert them to C-contiguous float64 (n_documents,).
 
-        All must be finite; where allowed, −inf is the score of a document that was not retrieved.
+        All must be finite; where allowed, −inf is the score of a document that was not retrieved. They belong to the
+        rows by place; a pandas Series is refused where `index` has its rows in another order.
         """
         if hasattr(scores, "predict"):
             raise TypeError(
                 f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
             )
+        if self.index is not None:
+            check_order("scores", scores, RELEVANCE, self.index.to_series())
         try:
             s = np.ascontiguousarray(scores, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -440,6 +446,7 @@ def _of_checked(
     weight: NDArray[np.float32] | None,
     position: NDArray[np.int32] | None,
     position_names: tuple[str, ...] | None,
+    index: Any = None,
 ) -> Queries:
     """`Queries` of arrays that are already checked, as read-only views; nothing else is cached for them yet."""
     given = {"offsets": offsets, "ids": ids, "weight": weight, "position": position, **labels}
@@ -449,7 +456,7 @@ def _of_checked(
     sources = MappingProxyType({name: arrays.pop(name) for name in labels})
     fields = {"ids": None, "weight": None, "position": None, **arrays}
     made = object.__new__(Queries)
-    made.__dict__.update(fields, labels=sources, position_names=position_names, _memo={})
+    made.__dict__.update(fields, labels=sources, position_names=position_names, index=index, _memo={})
     return made
 
 
@@ -472,6 +479,17 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | tuple
             f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
         )
     return positions
+
+
+def name_parts(parts: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Parts by their names, or by their numbers.
+
+    >>> name_parts(["a", "b"]), name_parts({"X": "a"})
+    ({'part 0': 'a', 'part 1': 'b'}, {'X': 'a'})
+    """
+    if isinstance(parts, Mapping):
+        return dict(parts)
+    return {f"part {i}": part for i, part in enumerate(parts)}
 
 
 def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from abc import ABC, abstractmethod
 from dataclasses import field, fields, replace
 from numbers import Real
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_number, check_whole, error_context
-from lambdaboost._value import Value, text_of
+from lambdaboost._value import Value
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets import Queries
@@ -23,6 +22,7 @@ from lambdaboost.evaluation.ties import describe_sorted_ties
 from lambdaboost.scoring import call_measure
 
 MEASURES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
+MAX_TEXT = 40  # characters of a parameter in a name
 
 
 class Measure(Value, ABC, registered=False):
@@ -83,47 +83,35 @@ class Measure(Value, ABC, registered=False):
 
     @property
     def name(self) -> str:
-        """The name in the engines' results, in tables and on the command line, which `parse` reads.
+        """The name in the engines' results and in tables; `parse` reads those of numbers and words.
 
         The short name of the class with the cutoff, then the label source, then each parameter that is not at its
-        default. Different measures have different names. Letters, digits and ``@ _ - .`` only: any other character of a
-        source is written as ``.`` and its two hexadecimal digits, and a long or nested parameter as a checksum, which
-        no text is read back from.
+        default, with a dot between it and its value: letters, digits and ``@ - . _``, which both engines print and
+        their readers split. A dot replaces any other character of a source, and an underscore those of a value, of
+        which a long one is cut: such a measure is read from its `repr`.
 
         >>> from lambdaboost import CNDCG, MAP, NDCG
         >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name
-        ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain_linear')
-        >>> CNDCG(source="a b").name, CNDCG(source="a_b").name
-        ('ndcg-a.20b', 'ndcg-a_b')
+        ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain.linear')
+        >>> CNDCG(source="a b").name, NDCG(gain=(0, 1, 3)).name
+        ('ndcg-a.b', 'ndcg-gain.0.0_1.0_3.0')
         """
-        defaults = {spec.name: spec.default for spec in fields(self)}
-        given = {name: getattr(self, name) for name in defaults}
         parts = [self.short_name]
-        if (k := given.pop("k", None)) is not None:
-            parts = [f"{self.short_name}@{k}"]
-        # The source, unless it is the grades, which most measures read without saying so.
-        if "source" in given and not self.source == defaults["source"] == RELEVANCE:
-            # Other characters as a dot and hexadecimal digits for each byte of them.
-            source = re.sub(
-                r"[^\w]", lambda found: "".join(f".{byte:02X}" for byte in found[0].encode()), self.source
-            )
-            parameters = {spec.name for kind in MEASURES.values() for spec in fields(kind)}
-            if source.partition("_")[0] in parameters:  # it would be read as one
-                source = source.replace("_", ".5F", 1)
-            parts.append(source)
-        given.pop("source", None)
-        for name, value in given.items():
-            if repr(value) != repr(defaults[name]):
-                text = str(value)
-                if isinstance(value, Value | tuple) or not re.fullmatch("[A-Za-z0-9.]{1,24}", text):
-                    text = f"{zlib.crc32(text_of(value).encode()):08x}"
-                parts.append(f"{name}_{text}")
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if spec.name == "k" and value is not None:
+                parts[0] += f"@{value}"
+            elif spec.name == "source" and spec.default != RELEVANCE:
+                parts.insert(1, re.sub(r"\W+", ".", value))
+            elif repr(value) != repr(spec.default):
+                text = re.sub(r"[^\w.]+", "_", str(value).strip("()"))
+                parts.append(f"{spec.name}.{text[:MAX_TEXT]}")
         return "-".join(parts)
 
     @property
     def short_name(self) -> str:
-        """What `name` begins with: that of the class, in lower case."""
-        return short_name_of(type(self))
+        """What `name` begins with: that of the class in lower case, such as ``"kendall_tau"``."""
+        return re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
 
     @property
     def source(self) -> str:
@@ -154,7 +142,8 @@ class Measure(Value, ABC, registered=False):
         Parameters
         ----------
         scores : array of shape (n_documents,)
-            Finite scores; −inf for a document that was not retrieved.
+            Finite scores; −inf for a document that was not retrieved. They belong to the rows of `q` by place; a pandas
+            Series is refused where ``q.index`` has its rows in another order.
         q : Queries
             The documents and their labels.
 
@@ -213,11 +202,6 @@ class Measure(Value, ABC, registered=False):
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""
         return mean_of(self.per_query(scores, q), q.query_weight)
-
-
-def short_name_of(kind: type[Any]) -> str:
-    """The name of a class of measures in lower case, such as ``"kendall_tau"``."""
-    return re.sub("(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

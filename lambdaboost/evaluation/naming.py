@@ -15,19 +15,17 @@ from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.correlations import Spearman
-from lambdaboost.evaluation.measure import MEASURES, Measure, short_name_of
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ndcg import CNDCG, NDCG
 from lambdaboost.scoring import RENAMED
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do, with the source and
 # parameters as in `Measure.name`. XGBoost's results have "pre-" before names that it would minimise.
 SHORT = re.compile(r"\s*(?:pre-)?(?P<name>[^\W\d]\w*)(@(?P<k>[0-9]{1,10}))?(?P<parts>(-[\w.]+)*)\s*")
-# The name of a class in one word, and in several.
-SPELLINGS: tuple[Callable[[type[Any]], str], ...] = (lambda kind: kind.__name__.lower(), short_name_of)
-LONGEST = 2_000_000  # characters; the text of a curve of 100,000 propensities
+MAX_CHARACTERS = 2_000_000  # the text of a curve of 100,000 propensities
 ALIASES = {
     "ap": "MAP",
-    "mean_average_precision": "MAP",
+    "meanaverageprecision": "MAP",
     "rr": "MRR",
     "p": "Precision",
     "pre": "Precision",
@@ -36,7 +34,7 @@ ALIASES = {
 
 
 def parse(text: str) -> Measure:
-    """Parse a measure: its `repr`, its bare name for the defaults, or its `name` in results.
+    """Parse a measure: its `repr`, its bare name for the defaults, or its `name` in results (not of every setting).
 
     Names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``; those
     of measures of another label source end with it: ``ndcg@10-clicks``. They give lambdaboost's measure of that name,
@@ -51,7 +49,7 @@ def parse(text: str) -> Measure:
     --------
     >>> parse("NDCG(k=3)"), parse("MAP"), parse("ndcg@10")
     (NDCG(k=3), MAP(), NDCG(k=10))
-    >>> parse("ndcg@10-clicks"), parse("pre-mrr@10"), parse("ndcg@3-gain_linear")
+    >>> parse("ndcg@10-clicks"), parse("pre-mrr@10"), parse("ndcg@3-gain.linear")
     (CNDCG(k=10), MRR(k=10), NDCG(k=3, gain='linear'))
 
     """
@@ -101,44 +99,43 @@ def _of_name(text: str) -> Measure | None:
     found = SHORT.fullmatch(text.removesuffix(RENAMED))
     if found is None:
         return None
-    by_lower = {**{spelt(kind): name for name, kind in MEASURES.items() for spelt in SPELLINGS}, **ALIASES}
-    name = by_lower.get(found["name"].lower())
+    by_lower = {**{name.lower().replace("_", ""): name for name in MEASURES}, **ALIASES}
+    name = by_lower.get(found["name"].lower().replace("_", ""))
     if name is None:  # perhaps a class or a curve, or else an error that suggests a name
         if found["k"] is None and not found["parts"]:
             return None
         return _make(found["name"], MEASURES, text)
+
+    # A part with a dot is a parameter and its value; another one is the source, and then ndcg is that of clicks.
     given: dict[str, Any] = {}
     if found["k"] is not None:
         given["k"] = int(found["k"])
-    # A part is a parameter, or else the source; a name with a source is that of the measure that has one.
     for part in found["parts"].split("-")[1:]:
-        known = [
-            field for field in inspect.signature(MEASURES[name]).parameters if part.startswith(f"{field}_")
-        ]
-        field = max(known, key=len, default="source")
-        if field == "source":
-            # `Measure.name` writes a character that is no letter as dots with its bytes.
-            given["source"] = re.sub(
-                r"(\.[0-9A-F]{2})+",
-                lambda found: bytes.fromhex(found[0].replace(".", "")).decode(errors="replace"),
-                part,
-            )
-            if name == "NDCG":
-                name = "CNDCG"
-            continue
-        # A number, True, False or None; anything else is text.
-        given[field] = part.removeprefix(f"{field}_")
-        if given[field] in ("nan", "inf"):
-            given[field] = float(given[field])
+        field, dot, value = part.partition(".")
+        if not dot:
+            given["source"] = part
+            name = "CNDCG" if name == "NDCG" else name
+        elif value in ("nan", "inf"):
+            given[field] = float(value)
         else:
+            # A number, True, False or None; anything else is text.
+            given[field] = value
             with contextlib.suppress(ValueError, SyntaxError):
-                given[field] = ast.literal_eval(given[field])
+                given[field] = ast.literal_eval(value)
+
     parameters = inspect.signature(MEASURES[name]).parameters
     if "k" in given and "k" not in parameters:
         raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{given['k']}")
     if "source" in given and "source" not in parameters:
         raise ValueError(f"{quote(text)}: {name} has no label source; leave out -{given['source']}")
-    return _make(name, MEASURES, text, **given)
+    try:
+        return _make(name, MEASURES, text, **given)
+    except (TypeError, ValueError) as error:
+        if not found["parts"]:
+            raise
+        raise ValueError(
+            f"{error}; {quote(text)} may be a name that has lost characters: give the measure's repr"
+        ) from None
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
@@ -163,8 +160,8 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         kind = type(text).__name__
         raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {kind}: {quote(repr(text))}")
     try:
-        if len(text) > LONGEST:
-            raise ValueError(f"more than {LONGEST:,} characters")
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"more than {MAX_CHARACTERS:,} characters")
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = str(error)

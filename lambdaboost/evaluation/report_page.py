@@ -170,7 +170,7 @@ def _short_names(measures: Iterable[Measure]) -> dict[str, str]:
 
     >>> from lambdaboost import CNDCG, NDCG
     >>> [*_short_names([NDCG(10), NDCG(3, gain="linear"), CNDCG(3)]).values()]
-    ['NDCG@10', 'NDCG@3 gain_linear', 'CNDCG@3 clicks']
+    ['NDCG@10', 'NDCG@3 gain.linear', 'CNDCG@3 clicks']
     """
     names: dict[str, str] = {}
     for measure in measures:

@@ -37,7 +37,7 @@ class PairObjective(Objective, registered=False):
         """The sum over the pairs of its rule, so that whoever reads the rule knows λ."""
         rule = self.rule
         if rule.noise is not None:
-            return weigh_by_noise(rule, q)
+            return weigh_by_noise(rule, rule.noise, q)
         return PreparedPairs(rule, q)
 
     def without_pair(self, q: Queries) -> dict[Objective, str]:

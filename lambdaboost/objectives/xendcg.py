@@ -11,8 +11,9 @@ from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.prepared import Round
-from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, exp_minus_float64
+from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL
 from lambdaboost.objectives.objective import Floats, LambdaFunction, LambdaMu, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 

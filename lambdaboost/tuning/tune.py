@@ -301,10 +301,7 @@ def hold_out(
         )
     encoder = Encoder(columns, train.feature_names or (), train.categories)
     part = read(X, y, encoder, name="valid", weight=weight)
-    try:
-        data = Collection.concat([train, part], keep_ids=False)
-    except ValueError as error:
-        raise ValueError(str(error).replace("part 0", "X").replace("part 1", "valid")) from None
+    data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     (both,) = find_shared(train, part)
     if both is not None:
         ids, at = part.queries.ids, int(both.argmax())

@@ -26,7 +26,8 @@ from lambdaboost._jit import by_type, inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
 from lambdaboost.evaluation.levels import Levels
-from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature, exp_minus
+from lambdaboost.objectives.kernels.elementary import exp_minus
+from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature
 from lambdaboost.objectives.kernels.tiles import DISCOUNT, FACTOR, GAIN, GAIN_REST, LAM, MU, SECOND, E, pair
 from lambdaboost.objectives.swaps.swap import (
     LONGEST_IN_LANES,

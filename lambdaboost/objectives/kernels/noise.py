@@ -31,7 +31,8 @@ from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest, sort_queries
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
+from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
 from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
 
@@ -47,24 +48,8 @@ WIDEST_GAP = 2.0**30  # in steps
 GOLDEN_64, FIRST_64, SECOND_64 = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 GOLDEN_32, FIRST_32, SECOND_32 = map(np.uint32, (0x9E3779B1, 0x21F0AAAD, 0xD35A2D97))
 
-# log(1 + f) = f · Σ LOG_k f^k on [√½ − 1, √2 − 1], by Chebyshev interpolation: its relative error is below 2e-6.
-LOG = tuple(
-    map(np.float32, (1.0000011, -0.50000876, 0.33313563, -0.24920337, 0.20525444, -0.1857384, 0.116578065))
-)
-LOG_0, LOG_1, LOG_2, LOG_3, LOG_4, LOG_5, LOG_6 = LOG
 LN_2 = np.float32(np.log(2))
-SQRT_HALF_BITS = np.int32(0x3F3504F3)  # √½ as a float32
 HALF, STEP_OF_U = np.float32(0.5), np.float32(2.0**-23)
-
-
-@inlined_strict_fp
-def _log(x):
-    """The natural logarithm of a positive float32: x = 2^k (1 + f) with √½ ≤ 1 + f < √2."""
-    bits = np.float32(x).view(np.int32)
-    k = np.int32(bits - SQRT_HALF_BITS) >> np.int32(23)
-    f = np.int32(bits - np.int32(k << np.int32(23))).view(np.float32) - np.float32(1)
-    series = LOG_0 + f * (LOG_1 + f * (LOG_2 + f * (LOG_3 + f * (LOG_4 + f * (LOG_5 + f * LOG_6)))))
-    return np.float32(k) * LN_2 + f * series
 
 
 @inlined_strict_fp
@@ -76,15 +61,17 @@ def gumbel(position, low, high):
     x = np.uint32(np.uint32(x ^ np.uint32(x >> np.uint32(15))) * SECOND_32)
     x = np.uint32(x ^ np.uint32(x >> np.uint32(15)))
     u = (np.float32(np.int32(x >> np.uint32(9))) + HALF) * STEP_OF_U
-    return -_log(-_log(u))
+    return -LN_2 * log2_same_in_every_loop(-LN_2 * log2_same_in_every_loop(u))
 
 
-@inlined
-def _mix_64(x):
-    """Splitmix64's last step: every bit of the result depends on every bit of x."""
+def mix_64(x):
+    """Splitmix64's last step, for a number or an array: every bit of the result depends on every bit of x."""
     x = np.uint64(np.uint64(x ^ np.uint64(x >> np.uint64(30))) * FIRST_64)
     x = np.uint64(np.uint64(x ^ np.uint64(x >> np.uint64(27))) * SECOND_64)
     return np.uint64(x ^ np.uint64(x >> np.uint64(31)))
+
+
+compiled_mix_64 = inlined(mix_64)
 
 
 @inlined_strict_fp
@@ -99,8 +86,8 @@ def _of_gap(position, before, score):
 @inlined
 def _key(digest, of_round, gaps, draw):
     """The key of a query of this digest (`digest_levels`) in a draw of a round (`digest_round`), uint64."""
-    of_query = _mix_64(np.uint64(digest ^ np.uint64(np.uint64(gaps) * GOLDEN_64)))
-    return _mix_64(np.uint64(of_query + of_round + np.uint64(np.uint64(draw) * GOLDEN_64)))
+    of_query = compiled_mix_64(np.uint64(digest ^ np.uint64(np.uint64(gaps) * GOLDEN_64)))
+    return compiled_mix_64(np.uint64(of_query + of_round + np.uint64(np.uint64(draw) * GOLDEN_64)))
 
 
 @inlined_strict_fp
@@ -111,19 +98,13 @@ def _noisy(score, best, beta, g):
 
 def digest_levels(q: Queries, levels: Levels) -> NDArray[np.uint64]:
     """A number for each query, the same for those whose documents have the same levels in the same order."""
-
-    def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        x = (x ^ (x >> np.uint64(30))) * FIRST_64
-        x = (x ^ (x >> np.uint64(27))) * SECOND_64
-        return x ^ (x >> np.uint64(31))
-
     digests = np.empty(q.n_queries, np.uint64)
     for first, last, part in q.parts():
         rows = slice(q.offsets[first], q.offsets[last])
         position = np.arange(part.n_documents) - np.repeat(part.offsets[:-1], part.sizes)
         level = levels.of_document[rows].astype(np.int64) + 2
-        of_document = mix(position.astype(np.uint64) * GOLDEN_64 + level.astype(np.uint64))
-        digests[first:last] = mix(
+        of_document = mix_64(position.astype(np.uint64) * GOLDEN_64 + level.astype(np.uint64))
+        digests[first:last] = mix_64(
             np.add.reduceat(of_document, part.offsets[:-1]) + part.sizes.astype(np.uint64)
         )
     return digests
@@ -259,11 +240,11 @@ def _mean_discounts_in_lanes(
 # λ and μ weighted by noisy rankings.
 
 
-def weigh_by_noise(rule: PairRule, q: Queries) -> Callable[[Round], tuple[Derivatives, Derivatives]]:
+def weigh_by_noise(
+    rule: PairRule, noise: Noise, q: Queries
+) -> Callable[[Round], tuple[Derivatives, Derivatives]]:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
-    if rule.noise is None:
-        raise ValueError(f"rule is {rule!r}, which has no noise")
-    beta, draws, seed = np.float32(rule.noise[0]), *rule.noise[1:]
+    beta, draws, seed = np.float32(noise.beta), noise.draws, noise.seed
     offsets, digests = q.offsets, digest_levels(q, rule.levels(q))
     if not isinstance(rule.metric, NDCG | CNDCG):
         pairs, none = PreparedPairs(rule, q), np.zeros(q.n_queries, dtype=bool)
@@ -295,12 +276,12 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> Callable[[Round], tuple[Deriva
             rows.copy(),
             np.empty(rows.size, np.float32),
         )
-        noise = digests, of_round, beta, draws
+        of_noise = digests, of_round, beta, draws
         if batches is not None:
-            args = batches, offsets, *noise, now.scores, discounts, mean
+            args = batches, offsets, *of_noise, now.scores, discounts, mean
             over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
         if not by_lanes.all():
-            over_queries(_mean_discounts, offsets, by_lanes, *noise, now.scores, discounts, mean, order)
+            over_queries(_mean_discounts, offsets, by_lanes, *of_noise, now.scores, discounts, mean, order)
         return pairs(now._replace(order=order), MeanDcg(mean, cutoff))
 
     return average_discounts

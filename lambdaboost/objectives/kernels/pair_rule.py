@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,14 @@ from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
 from lambdaboost.objectives.swaps import swap_of
 from lambdaboost.objectives.swaps.swap import Unit
+
+
+class Noise(NamedTuple):
+    """The noisy rankings over which the weight of a pair is the mean (`noise`)."""
+
+    beta: float
+    draws: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -33,9 +41,7 @@ class PairRule:
     # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
     # document is the better: float32 (n_documents,), or of no length where all are 1.
     factors: Callable[[Queries], NDArray[np.float32]] | None = None
-    # β, draws and seed of the noisy rankings over which the weight of a pair is the mean (`noise`). None: it is that of
-    # the ranking by the scores.
-    noise: tuple[float, int, int] | None = None
+    noise: Noise | None = None  # None: the weight of a pair is that of the ranking by the scores
 
     def __post_init__(self) -> None:
         # A level has the gain of any of its documents, so all must have the same.

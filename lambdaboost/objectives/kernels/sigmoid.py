@@ -1,7 +1,6 @@
-"""ρ = 1/(1 + e^{σo + c}) and what a pair makes of it: exponentials, forces, and how far apart scores may lie.
+"""ρ = 1/(1 + e^{σo + c}) and what a pair makes of it: forces, and how far apart scores may lie.
 
-ρ and 1 − ρ come together from one division. The compiler has no vector exponential to call, so there is one here:
-e^{−x} = 2^{−k} e^r with k the nearest whole number to x/ln 2, and a series for e^r with |r| ≤ ln 2 / 2.
+ρ and 1 − ρ come together from one division.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaboost._jit import by_type, inlined, inlined_strict_fp
+from lambdaboost.objectives.kernels.elementary import exp_minus, exp_minus_float64
 
 ONE = np.float32(1)
 
@@ -25,28 +25,6 @@ SWEEP_RANGE = 600.0
 # E = e^{σs} of a document, in float32 and counted from the middle of its list, serves all its pairs up to this range of
 # the list, less |c| for a centre c. 1 / (E_i + E_j) is at most e^70 then.
 RATIO_RANGE = 140.0
-POWERS = np.exp2(-np.arange(1012.0))
-LOG2_E = 1 / math.log(2)
-LN_2 = math.log(2)
-C2, C3, C4, C5, C6, C7 = (1 / math.factorial(n) for n in range(2, 8))
-C8, C9, C10, C11, C12, C13 = (1 / math.factorial(n) for n in range(8, 14))
-
-
-@inlined
-def exp_minus(x):
-    """e^{−x} for x in [0, `FLOAT64_NORMAL`], right to float32: the series to r^7 is right to 5e-9."""
-    k = np.int32(x * LOG2_E + 0.5)
-    r = k * LN_2 - x
-    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * C7))))))) * POWERS[k]
-
-
-@inlined
-def exp_minus_float64(x):
-    """e^{−x} for x in [0, `FLOAT64_NORMAL`], right to float64: the series to r^13 is right to 4e-18."""
-    k = np.int32(x * LOG2_E + 0.5)
-    r = k * LN_2 - x
-    high = C7 + r * (C8 + r * (C9 + r * (C10 + r * (C11 + r * (C12 + r * C13)))))
-    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * high))))))) * POWERS[k]
 
 
 @inlined

@@ -34,7 +34,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.sigmoid import curvature, exp_minus_float64, pair_lambdas
+from lambdaboost.objectives.kernels.elementary import exp_minus_float64
+from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,

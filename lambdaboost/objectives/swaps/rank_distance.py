@@ -17,42 +17,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.elementary import log2, near_polynomial
 from lambdaboost.objectives.swaps.dcg import discounts_to
 from lambdaboost.objectives.swaps.swap import ONE
 
-ZERO, TWO = np.float32(0), np.float32(2)
-ROOT_HALF = np.float32(np.sqrt(0.5))
-ROOT_HALF_BITS, MANTISSA_BITS = np.int32(ROOT_HALF.view(np.int32)), np.int32(23)
-
-
-def _coefficients(function, degree, low, high):
-    """A polynomial near `function` from low to high, as float32 from the constant term on."""
-    near = Chebyshev.interpolate(function, degree, [low, high])
-    return (np.float32(c) for c in near.convert(kind=Polynomial).coef)
-
-
-# log2(1 + t) / t where 1 + t is from √½ to √2, within 1e-7.
-A0, A1, A2, A3, A4, A5, A6, A7, A8 = _coefficients(
-    lambda t: np.log2(1 + t) / t, 8, np.sqrt(0.5) - 1, np.sqrt(2) - 1
-)
+TWO = np.float32(2)
 # log2((1 + z) / (1 − z)) / z by z², z up to 1/5, within 1e-8.
-B0, B1, B2, B3 = _coefficients(lambda zz: 2 * np.arctanh(np.sqrt(zz)) / np.sqrt(zz) / np.log(2), 3, 0.0, 0.04)
-
-
-@inlined
-def log2_of_whole(x):
-    """log2 of a float32 ≥ 1, within 1e-7 of it: x = 2^k m, m from √½ to √2."""
-    bits = np.float32(x).view(np.int32)
-    # Every result is made an int32 again: 64 bits would take twice the vectors.
-    k = np.int32(np.int32(bits - ROOT_HALF_BITS) >> MANTISSA_BITS)
-    t = np.float32(np.int32(bits - np.int32(k << MANTISSA_BITS)).view(np.float32)) - ONE
-    high = A4 + t * (A5 + t * (A6 + t * (A7 + t * A8)))
-    return np.float32(k) + t * (A0 + t * (A1 + t * (A2 + t * (A3 + t * high))))
+B0, B1, B2, B3 = near_polynomial(
+    lambda zz: 2 * np.arctanh(np.sqrt(zz)) / np.sqrt(zz) / np.log(2), 3, 0.0, 0.04
+)
 
 
 class RankDistance(NamedTuple):
@@ -76,7 +52,7 @@ class RankDistance(NamedTuple):
         """What the discounts differ by, and what a distance of the ranks is worth."""
         # A column that pads a loop may have the rank of the row, and must have a finite weight.
         x = np.float32(max(abs(i.discount - j.discount), ONE)) + ONE
-        log2_x = log2_of_whole(x)
+        log2_x = log2(x)
         z = ONE / (TWO * x + ONE)
         zz = z * z
         step = z * (B0 + zz * (B1 + zz * (B2 + zz * B3)))  # ℓ

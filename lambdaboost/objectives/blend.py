@@ -39,6 +39,7 @@ class Blend(Objective):
     weight: float | Schedule
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_objective("first", self.first)
         check_objective("second", self.second)
         check_weight("weight", self.weight, 1)

@@ -47,6 +47,7 @@ class GradientStep(Objective):
     normalize: Normalize = "query"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_objective("objective", self.objective)
         check_choice("normalize", self.normalize, Normalize)
 

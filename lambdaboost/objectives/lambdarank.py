@@ -64,6 +64,7 @@ class LambdaRank(PairObjective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_swap("metric", self.metric)
         check_sigma(self.sigma)
 

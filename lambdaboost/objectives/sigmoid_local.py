@@ -37,6 +37,7 @@ class SigmoidLocal(PairObjective):
     center: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_swap("metric", self.metric)
         check_number("center", self.center, -50, 50)
 

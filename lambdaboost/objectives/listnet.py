@@ -20,8 +20,8 @@ class ListNet(Objective):
     :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
 
     Only differences of grades count, so they may be below 0; NDCG and the engines' own ranking metrics refuse such
-    grades, so watch the training by a measure of their order, such as `Spearman`, or by none. Documents without a grade (NaN) are left out. A list of
-    equal grades contributes nothing.
+    grades, so watch the training by a measure of their order, such as `Spearman`, or by none. Documents without a grade
+    (NaN) are left out. A list of equal grades contributes nothing.
 
     Examples
     --------

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data import Data
+from benchmarks.native_rules import LightGBMRule, XGBoostRule
 from benchmarks.replay import Recorder, Replay, Round
-from tests.engine_rules import LightGBMRule, XGBoostRule
 
 LEAVES = 31
 # Copies of the engines' own objectives, by which a training can be replayed.

@@ -21,13 +21,14 @@ from experiments.common.script import run, whole
 from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
 from lambdaboost.tuning.portfolio import TRIED
-from lambdaboost.tuning.tune import choose
+from lambdaboost.tuning.tune import highest_mean
 from lambdaboost.tuning.tuned import Result, Setting, compare_results
 
 QUERIES, SPREAD = 500, 0.08
 MEASURE, LOSS = NDCG(10), YetiLoss()
 DEFAULT = Setting("default", "lambdarank", "lightgbm", 0)
-TREES = [Setting("trees" if at else "objective", LOSS, "lightgbm", at) for at in range(TRIED)]
+RECOMMENDED = Setting("objective", LOSS, "lightgbm", 0, DEFAULT)
+TREES = [RECOMMENDED, *(Setting("trees", LOSS, "lightgbm", at, RECOMMENDED) for at in range(1, TRIED))]
 
 
 def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[str, float]]:
@@ -46,18 +47,17 @@ def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[
     add(DEFAULT, 0.0)
     means = [0.01, *(0.01 + rng.normal(0, 0.005, len(TREES) - 1))]
     searched = [add(setting, mean) for setting, mean in zip(TREES, means, strict=True)]
-    best = max(searched, key=lambda one: one.found.means[MEASURE]).setting.trees
+    best = max(searched, key=lambda one: one.found.means[MEASURE]).setting
     for name in ("lambdarank", "rank_xendcg", "LambdaRank()"):
-        add(Setting("objective", name, "lightgbm", best), means[best] - 0.01)
+        setting = Setting("objective", name, "lightgbm", best.trees, best, len(searched))
+        add(setting, means[best.trees] - 0.01)
     return results, truth
 
 
 def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     """The table of a drawn search, with the true difference of each row."""
     results, truth = search(np.random.default_rng(seed), differs)
-    chosen = choose(results, MEASURE)
-    searched = [one for one in results if one.setting in TREES]
-    frame = compare_results(results, {}, chosen, searched, (MEASURE,))
+    frame = compare_results(results, {}, highest_mean(results, MEASURE), (MEASURE,))
     true = [truth[row.candidate] - truth.get(row.baseline, 0.0) for row in frame.itertuples()]
     return frame.assign(run=seed, true=true)
 

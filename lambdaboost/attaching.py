@@ -1,4 +1,4 @@
-"""`attach`: label sources and positions on a stock data set. Imports neither engine."""
+"""`attach` and `query_folds`: label sources, positions and folds of stock data sets. Imports neither engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost._words import counted
 from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import engine_of_data
-from lambdaboost.engines.base import Fields
+from lambdaboost.engines.base import Engine, Fields
 
 ATTRIBUTE = "lambdaboost_attached"
 SUBSET_CACHE = "lambdaboost_taken"  # what a LightGBM subset has of its parent's, and what it was taken from
@@ -133,13 +133,12 @@ def as_engines_keep(label: NDArray[Any]) -> NDArray[np.float32]:
     return np.nan_to_num(label.ravel().astype(np.float32))
 
 
-def attached_to(data: Any, fields: Fields) -> Attached:
-    """What was attached to a data set, including what subsets inherit from their parents."""
+def attached_to(data: Any, fields: Fields, engine: Engine) -> Attached:
+    """What was attached to a data set of an engine, including what subsets inherit from their parents."""
     own: Attached = getattr(data, ATTRIBUTE, NOTHING)
     if fields.parent is None:
         return own
-    engine: Any = engine_of_data(fields.parent)
-    before = attached_to(fields.parent, engine.fields_of(fields.parent))
+    before = attached_to(fields.parent, engine.fields_of(fields.parent), engine)
     if before is NOTHING:
         return own
     known: tuple[Attached, Attached, Attached] | None = getattr(data, SUBSET_CACHE, None)

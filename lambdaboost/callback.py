@@ -30,7 +30,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.engines.base import Engine
-from lambdaboost.traps import Case, refuse_bags_of_queries, warn_of_traps
+from lambdaboost.traps import Case, handle_dart, refuse_bags_of_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]  # and the hessian, of every document
 # The methods by which the boosters of each engine are known.
@@ -59,64 +59,74 @@ def call_objective(
         scores, data, known = second, None, known_arrays(first, weight, group)
     booster = calling_booster(UPDATE_METHOD)
     if booster is None:
-        return _bind(objective, data, known.queries, scores).gradient(scores)
+        return _bind(objective, known, scores).gradient(scores)
     state = _states.get(booster) or booster_state(booster)
     token = in_use.set(state.threads)  # as `using` does, without a generator in every round
     try:
         iteration = state.round_of(booster)
-        # Bound in an earlier round of this training, to these labels, weights and positions. A dict would hash all
-        # fields of the objective in every round.
-        for known_objective, bound in known.bound.get(state, ()):
-            if known_objective is objective or known_objective == objective:
-                return bound.gradient(scores, iteration)
-        bound = _bind(objective, data, known.queries, scores)
+        # Bound in an earlier round of this training, to these labels, weights and positions.
+        bound_objective, bound = known.bound.get(state, (None, None))
+        if bound_objective is objective:
+            return bound.gradient(scores, iteration)
+        bound = _bind(objective, known, scores)
         derivatives: Gradient = bound.gradient(scores, iteration)
 
         # What ruins a training shows at the first gradient of an objective on these queries.
-        engine: Any = engine_of(booster)
-        params, hessian_sum = engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
-        case = Case(booster, engine, params, objective, data, known.queries, iteration, hessian_sum)
+        params, hessian_sum = state.engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
+        case = Case(booster, state.engine, params, objective, data, known.queries, iteration, hessian_sum)
         refuse_bags_of_queries(case)
         if not state.objectives:
-            engine.after_first_scores(booster)
+            handle_dart(case)
         # Once for each objective, though weights may change in every round.
         if objective not in state.objectives:
             warn_of_traps(case)
             state.objectives.append(objective)
-        known.bound.setdefault(state, []).append((objective, bound))
+        known.bound[state] = objective, bound
         return derivatives
     finally:
         in_use.reset(token)
 
 
-def _bind(objective: Any, data: Any, q: Queries, scores: Any) -> Any:
+def _bind(objective: Any, known: KnownData, scores: Any) -> Any:
     """Bind an objective to the queries of a data set, if an engine can train it on them."""
     if np.ndim(scores) == 2:
         raise ValueError(
-            f"num_class: the scores have shape {np.shape(scores)}, expected one score per document: leave num_class out"
+            f"num_class: the scores have shape {np.shape(scores)}, but lambdaboost needs one score per document: leave "
+            "num_class out"
         )
-    check_sources(objective, q, remedy=remedy_of(data))
+    check_sources(objective, known.queries, engine=known.engine)
     objective.refuse_on_engines()
-    return objective.on(q)
+    return objective.on(known.queries)
 
 
-def check_sources(reader: Any, q: Queries, where: str = "the data set", *, remedy: str) -> None:
+def check_sources(reader: Any, q: Queries, table: str | None = None, *, engine: Engine | None = None) -> None:
     """Raise if an objective or a measure reads label sources or positions that the queries do not have.
 
-    In the remedy ``{argument}`` is "sources" or "position", and ``{attach}`` the call that attaches what is missing.
+    The queries are those of a `table` of that name, of a data set of an `engine`, or else of the arrays of LGBMRanker.
     """
     lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
     if reads_positions(reader) and q.position is None:
         lost.append("position")
-    if lost:
-        argument, what = "sources", f"the label source {lost[0]!r}"
-        if lost[0] == "position":
-            argument, what = "position", "positions"
+    if not lost:
+        return
+    argument, what = "sources", f"the label source {lost[0]!r}"
+    if lost[0] == "position":
+        argument, what = "position", "positions"
+
+    # How to give it, which depends on where the queries come from.
+    if table is not None:
+        remedy = f"name its column in {argument}= of the ranker, and give a table with it"
+    elif engine is None:
+        remedy = "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
+    else:
         attach = f"attach(data, {', '.join(f'{name}=…' for name in lost)})"
-        raise ValueError(
-            f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {where} does not have: "
-            f"{remedy.format(argument=argument, attach=attach)}"
-        )
+        remedy = f"give it by {attach}, also on validation sets"
+        if engine.sliced_from() is not None:
+            remedy += f"; a slice of a DMatrix, as in xgboost.cv, loses it: {WITHOUT_SLICES}"
+    raise ValueError(
+        f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {table or 'the data set'} does not have: "
+        f"{remedy}"
+    )
 
 
 def reads_positions(reader: Any) -> bool:
@@ -124,17 +134,6 @@ def reads_positions(reader: Any) -> bool:
     if hasattr(reader, "needs"):
         return bool(reader.needs.positions)
     return bool(getattr(reader, "reads_positions", False))
-
-
-def remedy_of(data: Any) -> str:
-    """The remedy for a lost source of a data set; `data` is None for the arrays of LGBMRanker."""
-    if data is None:
-        return "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
-    remedy = "give it by {attach}, also on validation sets"
-    engine: Any = engine_of_data(data)
-    if engine.sliced_from() is not None:
-        remedy += f"; a slice of a DMatrix, as in xgboost.cv, loses it: {WITHOUT_SLICES}"
-    return remedy
 
 
 # The queries of a data set, which live as long as it does.
@@ -148,11 +147,11 @@ class KnownData:
     engine: Engine | None  # None of arrays
     fields: tuple[Any, ...]  # offsets, labels, weight, and what is attached: what the queries were made of
     queries: Queries
-    # By the state of a booster (`BoosterState`), an objective and what it is bound by. Both go with the
-    # booster, and with the data set.
-    bound: weakref.WeakKeyDictionary[Any, list[tuple[Any, Any]]]
-    # By the same, a measure and its name in the results.
-    names: weakref.WeakKeyDictionary[Any, list[tuple[Any, str]]]
+    # By the state of each booster that trains on it, its objective and what that is bound to. They go with the booster,
+    # and with the data set.
+    bound: weakref.WeakKeyDictionary[BoosterState, tuple[Any, Any]]
+    # By the same, the names of measures in the results.
+    names: weakref.WeakKeyDictionary[BoosterState, dict[Any, str]]
 
 
 _known: dict[int, KnownData] = {}  # by the id of the owner
@@ -170,7 +169,7 @@ def known_data(data: Any) -> KnownData:
     said = engine.fields_of(data)
     attached: Attached = getattr(data, ATTRIBUTE, NOTHING)
     if said.parent is not None:
-        attached = attached_to(data, said)
+        attached = attached_to(data, said, engine)
     fields = (said.offsets, said.labels, said.weight, attached)
     if known is not None and _unchanged(known.fields, fields):
         return known
@@ -202,7 +201,7 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
         whole = engine.sliced_from() if attached is NOTHING else None
         if whole is not None:
             of_whole, a_slice = engine.fields_of(whole), "a slice of a DMatrix, as in xgboost.cv, loses"
-            if RELEVANCE in attached_to(whole, of_whole).sources:
+            if RELEVANCE in attached_to(whole, of_whole, engine).sources:
                 raise ValueError(
                     f"{a_slice} {RELEVANCE!r}, which was given by attach, and has the matrix's own label instead: "
                     f"{WITHOUT_SLICES}"
@@ -259,16 +258,16 @@ class BoosterState:
     """A booster during training: how it counts rounds, its threads, and its objectives."""
 
     def __init__(self, booster: Any) -> None:
-        self.booster = weakref.ref(booster)
         engine: Any = engine_of(booster)
-        self.round_of = engine.round_counter(booster)
+        self.booster, self.engine = weakref.ref(booster), engine
+        self.round_of = getattr(type(booster), engine.ROUNDS_METHOD)
         try:
-            given = int(engine.threads_given(booster))
+            given = int(engine.given(engine.params_of(booster), engine.THREADS))
         except (TypeError, ValueError):  # none, or text
             given = 0
         # Those that were set outside of the training, where its parameters set none.
         self.threads = given if given > 0 else in_use.get()
-        self.objectives: list[Any] = []  # of which traps were warned
+        self.objectives: list[Any] = []  # of which traps were warned; a schedule in one may have no hash
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()

@@ -238,12 +238,7 @@ class Ranker:
     def _check_readers(self, name: str, q: Queries, readers: Sequence[Any]) -> None:
         """Raise before the training if the objective or a measure does not take the documents."""
         for reader in readers:
-            check_sources(
-                reader,
-                q,
-                name,
-                remedy="name its column in {argument}= of the ranker, and give a table with it",
-            )
+            check_sources(reader, q, name)
             if isinstance(reader, NativeObjective):
                 reader.check_queries(q, self._engine.given(self.get_params(), "device_type"))
             elif isinstance(reader, Measure):

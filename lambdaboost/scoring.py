@@ -19,10 +19,8 @@ from lambdaboost.callback import (
     known_arrays,
     known_data,
     reads_positions,
-    remedy_of,
 )
 from lambdaboost.datasets import Columns, Queries
-from lambdaboost.engines import engine_of
 from lambdaboost.traps import warn_of_sorted_rows
 
 RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
@@ -48,37 +46,35 @@ def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, grou
         threads = state.threads
     with using(threads):
         if group is not None:  # (y_true, y_pred, weight, group), from LGBMRanker
-            scores, data, known = second, None, known_arrays(first, weight, group)
+            scores, known = second, known_arrays(first, weight, group)
         else:  # (preds, data set)
-            scores, data, known = first, second, known_data(second)
-        name = name_in_results(measure, data, known, state)
+            scores, known = first, known_data(second)
+        name = name_in_results(measure, known, state)
         value = measure.mean(scores, known.queries)
         if known.engine is None:
             return name, value, True
         return known.engine.metric_result(name, value)
 
 
-def name_in_results(measure: Any, data: Any, known: KnownData, state: BoosterState | None) -> str:
+def name_in_results(measure: Any, known: KnownData, state: BoosterState | None) -> str:
     """The name of a measure in an engine's results; its data set is looked at when a training asks first."""
-    if state is not None:
-        for known_measure, name in known.names.get(state, ()):
-            if known_measure is measure or known_measure == measure:
-                return name
-    check_sources(measure, known.queries, remedy=remedy_of(data))
     if state is None:
+        check_sources(measure, known.queries, engine=known.engine)
         return str(measure.name)
+    names = known.names.setdefault(state, {})
+    if measure in names:
+        return names[measure]
+    check_sources(measure, known.queries, engine=known.engine)
     warn_of_sorted_rows(measure, known.queries)
-    booster: Any = state.booster()
-    engine: Any = engine_of(booster)
     # As the engine has it, and another one if the engine evaluates its own metric of that name.
-    name = engine.metric_result(measure.name, 0.0)[0]
-    if name in engine.own_metrics(booster):
+    name = str(state.engine.metric_result(measure.name, 0.0)[0])
+    if name in state.engine.own_metrics(state.booster()):
         name += RENAMED
-    for other, taken in known.names.setdefault(state, []):
+    for other, taken in names.items():
         if taken == name:
             raise ValueError(f"{other!r} and {measure!r} are both called {name!r} in results: leave one out")
-    known.names[state].append((measure, name))
-    return str(name)
+    names[measure] = name
+    return name
 
 
 def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fields: Any) -> float:
@@ -95,7 +91,7 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     q, _, rows = replace(columns, sources=read, position=position).read_labels(
         X, grades, name="X", **row_fields
     )
-    check_sources(measure, q, "X", remedy="name its column in {argument}= of the ranker")
+    check_sources(measure, q, "X")
     warn_of_cut_queries(ranker_of(estimator), X, q)
     scores = estimator.predict(X)
     if rows is not None:

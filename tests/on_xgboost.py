@@ -5,11 +5,21 @@ import xgboost as xgb
 
 from lambdaboost import NDCG, LambdaRank, attach
 from lambdaboost.engines.native import NativeObjective
+from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
 
 QUIET = {"objective": "rank:ndcg", "base_score": 0.0, "disable_default_eval_metric": True}
 
 DEFAULT = LambdaRank()
+LOGISTIC = {"objective": "binary:logistic", "base_score": 0.5}  # with scores from 0
+
+
+class Logistic(Objective, registered=False):
+    """XGBoost's `LOGISTIC` of whether a document is relevant, which no other document bears on."""
+
+    def lambdas(self, scores, q, iteration):
+        p = 1 / (1 + np.exp(-scores))
+        return (q.relevance > 0) - p, p * (1 - p)
 
 
 def dataset(X, y, *, sources=None, position=None, kind=xgb.DMatrix, **more):

@@ -17,9 +17,7 @@ from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
 from experiments.chakrabarti2008.preparation import prepared
 from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from lambdaboost import AUC, MAP, MRR, NDCG, Queries
-from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.engines import ENGINES
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.datasets import Collection
 
 pytestmark = pytest.mark.slow
 HINGES = [
@@ -193,24 +191,6 @@ def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
 
 
 # On the engines.
-
-
-def binary(seed):
-    log = web_search_log(queries=60, documents=30, seed=seed)
-    return Collection(log.features, Queries(log.queries.relevance >= 2, sizes=log.queries.sizes))
-
-
-TRAIN, TEST = binary(0), binary(1)
-
-
-@pytest.mark.filterwarnings("ignore:.*queries have not both")
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("hinge", [StructuredHinge(MAP()), Combo(PARTS), PairwiseHinge()], ids=repr)
-def test_beats_random_order_on_held_out_data(engine, hinge):
-    booster = boost(engine, hinge, {"max_depth": 3}, 20, make_dataset(engine, TRAIN))
-    found = MAP()(ENGINES[engine].scores(booster, TEST.features), TEST.queries)
-    rng = np.random.default_rng(0)
-    assert found > max(MAP()(rng.random(len(TEST.features)), TEST.queries) for _ in range(20)) + 0.1
 
 
 # As a support vector machine.

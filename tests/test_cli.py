@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command import SMALL, call, done, refused, write_parts
 
-from lambdaboost import NDCG, Queries, Spearman, __version__, load, save, saving
+from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
 from lambdaboost.cli.app import app
 from lambdaboost.cli.evaluation import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
@@ -236,16 +236,6 @@ def test_the_longest_name_is_written_and_a_longer_one_refused_before_the_trainin
     with pytest.raises(ValueError, match="name too long"):
         save(load(tmp_path / longest).booster, tmp_path / (longest + "m"), objective="LambdaRank")
     assert len(os.listdir(tmp_path)) == 2
-
-
-def test_a_description_of_a_later_version_is_read(capsys, folder, tmp_path):
-    trained(capsys, folder, tmp_path / "m", "lightgbm")
-    before = done(capsys, "predict", tmp_path / "m", folder / "test.txt")
-    about = described_by(tmp_path / "m.json")
-    about["columns"]["of_a_later_version"] = about["of_another"] = [1]
-    about["sha256"] = saving._digest_of(about)
-    (tmp_path / "m.json").write_text(json.dumps(about), encoding="utf-8")
-    assert done(capsys, "predict", tmp_path / "m", folder / "test.txt") == before
 
 
 def test_scores_and_descriptions_that_are_wrong(capsys, folder, tmp_path):

@@ -31,8 +31,6 @@ def folder(tmp_path):
         qid=Q.query_of_row, label=Q.relevance, clicks=CLICKS, rank=RANKS
     )
     frame.to_csv(tmp_path / "log.csv", index=False)
-    place = pd.Series(np.where(RANKS <= 3, "top", "below")).where(~np.isnan(RANKS))
-    frame.assign(rank=place).to_csv(tmp_path / "places.csv", index=False)
     frame.assign(rank=np.nan_to_num(RANKS)).to_csv(tmp_path / "zeros.csv", index=False)
     text = np.column_stack([X, CLICKS, np.nan_to_num(RANKS)])
     write_letor(tmp_path / "log.txt", Collection(text, Queries(Q.relevance, Q.sizes)))
@@ -57,13 +55,6 @@ def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, sour
     for given in (("--model", folder / "m.txt"), ("--scores", folder / "scores", *where)):
         out, _ = done(capsys, "evaluate", folder / file, *given, "--measure", MEASURE, "--json")
         assert json.loads(out)["measures"][SHOWN] == pytest.approx(expected)
-
-
-def test_places_by_name(capsys, folder):
-    measure = ClickDCG(5, Propensities([0.25, 1.0], names=["below", "top"]))
-    given = ("--scores", folder / "first", "--source", "clicks", "--position", "rank", "--json")
-    out, _ = done(capsys, "evaluate", folder / "places.csv", *given, "--measure", measure.text)
-    assert json.loads(out)["measures"][repr(measure)] > 0
 
 
 @pytest.mark.parametrize(

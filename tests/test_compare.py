@@ -239,22 +239,6 @@ def test_five_percent_of_comparisons_without_a_difference_are_significant(draw, 
     assert rate_is(found, 2_000, 0.05, at_most)
 
 
-def test_five_percent_of_families_have_a_false_mark():
-    """Four systems like the baseline: Holm's correction keeps the chance of any mark to 5%."""
-    rng = np.random.default_rng(2)
-    families = (
-        holm([two_sided_p(x, np.ones(40)) for x in rng.normal(0, 0.1, (4, 40))]).min() for _ in range(300)
-    )
-    assert rate_is(sum(p < 0.05 for p in families), 300, 0.05)
-
-
-@pytest.mark.parametrize("weigh", [EVEN, LINEAR], ids=["even", "linear"])
-def test_95_percent_of_intervals_hold_the_true_difference(weigh):
-    x = 0.02 + np.random.default_rng(4).normal(0, 0.1, (2_000, 50))
-    intervals = [interval(of_one, weigh(50)) for of_one in x]
-    assert rate_is(sum(low <= 0.02 <= high for low, high in intervals), 2_000, 0.95)
-
-
 # Tables
 
 

@@ -103,6 +103,26 @@ def test_groups_of_scores_far_apart(n, groups, objective):
         np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=2e-6 * max(largest, np.abs(hess).max()))
 
 
+@pytest.mark.parametrize(
+    "objective",
+    [LambdaRank(), RankNet(sigma=3.0), SigmoidLocal(center=0.5), SigmoidLocal(center=-50.0)],
+    ids=repr,
+)
+@pytest.mark.parametrize("width", [650.0, 3e3, 1e5])
+def test_scores_spread_evenly(width, objective):
+    """No gap is wide enough to be narrowed: windows of scores."""
+    n, rng = 4_000, np.random.default_rng(0)
+    relevance, scores = rng.integers(0, 4, n).astype(float), width * rng.random(n)
+    q, watched = Queries(relevance, sizes=[n]), np.arange(0, n, 13)
+    grad, hess = objective.gradient(scores, q)
+    lam, mu = naive.of_documents(objective, scores, {"relevance": relevance}, watched)
+    largest = np.abs(grad).max()
+    np.testing.assert_allclose(-grad[watched], lam, rtol=0, atol=2e-6 * largest)
+    np.testing.assert_allclose(hess[watched], mu, rtol=0, atol=2e-6 * max(largest, np.abs(hess).max()))
+    steps, _ = GradientStep(objective).gradient(scores, q)
+    np.testing.assert_allclose(steps, grad / grad.std(dtype=np.float64), rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("center", [-1.5, 0.5])
 def test_all_scores_in_one_place_by_the_sweep(center):
     """μ of SigmoidLocal is small beside the weights there."""

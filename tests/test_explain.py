@@ -7,7 +7,6 @@ import pytest
 import xgboost as xgb
 
 from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
-from lambdaboost.cli.run import run
 from lambdaboost.explanation import Explanation
 from lambdaboost.lightgbm import LambdaRanker as LightGBMRanker
 from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
@@ -83,26 +82,6 @@ def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
     pd.testing.assert_frame_equal(found.frame, wanted.frame, check_dtype=False)
     save(ranker.booster_ if engine == "lightgbm" else ranker.get_booster(), path, objective=LambdaRank())
     assert explain(load(path), FRAME, above=3, below=11).difference == wanted.difference
-
-
-@pytest.mark.parametrize("engine", SMALL)
-def test_a_model_of_the_command_line_explains_by_the_columns_of_its_table(engine, tmp_path):
-    """Its booster has no names, and the table further columns."""
-    FRAME[["srch_id", "kind", "two stars", "price"]].assign(label=Y).to_csv(tmp_path / "t.csv", index=False)
-    leaf = {"lightgbm": "min_data_in_leaf=2", "xgboost": "min_child_weight=0"}[engine]
-    model = str(tmp_path / "m")
-    given = f"--query srch_id --categorical kind --engine {engine} --param {leaf} --rounds 8 --out {model}"
-    assert run(["train", str(tmp_path / "t.csv"), *given.split()]) == 0
-    model = load(model)
-    for rows in (FRAME, FRAME[FRAME.columns[::-1]]):
-        why = explain(model, rows, above=3, below=11)
-        assert why.difference == pytest.approx(
-            np.subtract(*map(float, model.predict(rows)[[3, 11]])), abs=1e-6
-        )
-        found = why.frame.set_index("feature")
-        assert sorted(found.index) == ["kind", "price", "two stars"]
-        for name in found.index:
-            np.testing.assert_equal(list(found.loc[name, ["above", "below"]]), list(FRAME[name][[3, 11]]))
 
 
 def test_what_is_wrong_is_said():

@@ -172,9 +172,3 @@ def test_clicks_are_found_where_many_documents_are_clicked():
     most[::10, 5] = 0
     features = np.c_[clicked.ravel(), most.ravel(), -clicked.ravel(), rng.random(bought.size)]
     assert [leak.column for leak in leaks(features, Queries(bought.ravel(), [12] * 200))] == [0, 2]
-
-
-def test_errors_are_not_hidden(monkeypatch):
-    monkeypatch.setattr("lambdaboost.leaks._centred_ranks", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        RANKERS["lightgbm"].fit(LEAK, Q.relevance, group=Q.sizes)

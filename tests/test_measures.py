@@ -77,6 +77,7 @@ ALL = [
     ClickDCG(),
     ClickDCG(3),
     ClickDCG(k=5, clip=2),
+    naive.ReadingDepth(persistence=0.5, threshold=2),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 
@@ -294,7 +295,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
     [
         (lambda: NDCG(0), "k is 0"),
         (lambda: NDCG(gain="exp"), "gain is 'exp'"),
-        (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
+        (lambda: NDCG(gain=(0, -1)), "gain is (0.0, -1.0)"),
         (lambda: NDCG(gain=(0, 3, 1)), "the gain of grade 2 is less than that of grade 1"),
         (lambda: NDCG(empty="skip"), "empty is 'skip'"),
         (lambda: CNDCG(scale=1024), "scale is 1024"),

@@ -41,23 +41,6 @@ def test_every_form_gives_the_same_figure(measure, weighted):
     assert shown.endswith(name) and value == pytest.approx(figure, abs=1e-6)
 
 
-@pytest.mark.parametrize("k", [1, 3, 9, 12])
-@pytest.mark.parametrize("share", [0.15, 0.6], ids=["few relevant", "many relevant"])
-def test_map_at_k_is_the_engines_own(k, share):
-    """Both divide by min(R, k) and count a query without a relevant document as 1."""
-    rng = np.random.default_rng(5)
-    y = (rng.random(N_QUERIES * SIZE) < share) * 1.0
-    expected = MAP(k=k, empty=1.0)(SCORES, Queries(y, SIZES))
-    data = lgb.Dataset(np.zeros((y.size, 1)), y, group=SIZES, init_score=SCORES)
-    params = {"objective": "lambdarank", "metric": "map", "eval_at": [k], "verbose": -1}
-    ((_, name, found, _),) = lgb.Booster(params, data).eval_train()
-    assert (name, found) == (f"map@{k}", pytest.approx(expected, abs=1e-12))
-    data = xgb.DMatrix(np.zeros((y.size, 1)), y, group=SIZES, base_margin=SCORES)
-    params = {"objective": "reg:squarederror", "base_score": 0, "eval_metric": f"map@{k}"}
-    line = xgb.train(params, data, 0).eval(data)
-    assert float(line.split(f"map@{k}:")[1]) == pytest.approx(expected, abs=1e-6)
-
-
 @pytest.mark.parametrize("cls", MEASURES.values(), ids=lambda cls: cls.__name__)
 def test_xgboost_maximises_every_name_and_can_split_it(cls):
     name = xgboost.metric_result(instance(cls, empty=float("nan")).name, 0.0)[0]

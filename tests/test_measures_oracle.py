@@ -4,13 +4,11 @@ import pkgutil
 import shutil
 import subprocess
 
-import ir_measures
 import numpy as np
 import pytest
-from ir_measures import AP
 from numpy.testing import assert_allclose
 
-from lambdaboost import ERR, MAP, NDCG, Queries, evaluation
+from lambdaboost import ERR, NDCG, Queries, evaluation
 from lambdaboost.evaluation import to_qrels, to_run
 
 
@@ -53,16 +51,3 @@ def test_exponential_gains_and_err_to_all_decimals(k, found, tmp_path):
     ndcg, err = gdeval(scores, q, k, tmp_path)
     assert_allclose(NDCG(k).per_query(scores, q), ndcg, rtol=0, atol=1e-9)
     assert_allclose(ERR(k).per_query(scores, q), err, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("k", [1, 5, 12])
-def test_map_at_k_is_trec_evals_but_for_the_denominator(k):
-    """trec_eval's map_cut divides by R, MAP(k) by min(R, k)."""
-    scores, q = drawn(seed=7, missing=0.3)
-    n = np.add.reduceat(q.relevance >= 1, q.offsets[:-1], dtype=float)
-    found = ir_measures.iter_calc([AP @ k], to_qrels(q, names(q)), to_run(scores, q, names(q)))
-    theirs = np.zeros(q.n_queries)
-    for metric in found:
-        theirs[int(metric.query_id) - 1] = metric.value
-    expected = theirs * n / np.maximum(np.minimum(n, k), 1)
-    assert_allclose(MAP(k).per_query(scores, q), expected, rtol=0, atol=1e-9)

@@ -10,7 +10,7 @@ import xgboost as xgb
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
-from lambdaboost import NDCG, LambdaRank, export, graded, load, merge, save
+from lambdaboost import NDCG, LambdaRank, graded, load, merge, save
 from lambdaboost.engines.lightgbm_model import categories
 
 RNG = np.random.default_rng(0)
@@ -216,23 +216,6 @@ def unfitted(engine, objective=LambdaRank(), **params):  # noqa: B008
 
 def fitted(engine, objective=LambdaRank(), X=TABLE, **params):  # noqa: B008
     return unfitted(engine, objective, **params).fit(X, GRADES)
-
-
-@EACH
-def test_onnx_and_treelite(engine, tmp_path):
-    """Other systems read it, of boosters and of rankers."""
-    onnxruntime, treelite = pytest.importorskip("onnxruntime"), pytest.importorskip("treelite")
-    train = FIRSTS[engine][0]
-    X = NUMBERS.to_numpy(np.float32)
-    merged = merge([train(X=X), train(FIRSTS[engine][2], X=X)], WEIGHTS)
-    export(merged, tmp_path / "model.onnx", format="onnx")
-    (scores,) = onnxruntime.InferenceSession(str(tmp_path / "model.onnx")).run(None, {"X": X})
-    np.testing.assert_allclose(scores.ravel(), raw(merged, X), atol=1e-5)
-    other = getattr(treelite.frontend, f"from_{engine}")(merged)
-    np.testing.assert_allclose(treelite.gtil.predict(other, X).ravel(), raw(merged, X), atol=1e-5)
-    rankers = [fitted(engine), fitted(engine, graded(0.3, "clicked"))]
-    export(merge(rankers, WEIGHTS), tmp_path / "ranker.onnx", format="onnx")
-    assert (tmp_path / "ranker.onnx").stat().st_size > 0
 
 
 @EACH

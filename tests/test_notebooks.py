@@ -75,9 +75,3 @@ def test_was_kept_at_full_size_and_tells_nothing_of_a_machine(path, notebook):
     (cell,) = (cell for cell in code_of(notebook) if "parameters" in cell.metadata.get("tags", ()))
     assert cell.source.startswith('SIZE = "full"')
     assert not A_PATH.search(path.read_text(encoding="utf-8"))
-
-
-def test_links_lead_somewhere(path, notebook):
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
-    assert links and all((path.parent / link).exists() for link in links)

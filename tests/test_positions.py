@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xgboost as xgb
 
-from lambdaboost import NDCG, LambdaRank, Queries, Scorecard, query_folds
+from lambdaboost import LambdaRank, Queries, Scorecard
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.objectives.objective import Needs, Objective
 
@@ -188,14 +188,6 @@ def test_an_objective_reads_positions_in_training(engine):
         ByPosition().gradient(np.zeros(N), Q0)
     with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
         train(engine, dataset(engine, position=None), Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)))
-
-
-def test_folds_keep_positions():
-    def curve(position):
-        params = {**LGB, "objective": ByPosition(), "metric": "None"}
-        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
-
-    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
 
 
 @BOTH

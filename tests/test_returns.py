@@ -1,8 +1,5 @@
 """Labels below 0, such as returns: what reads their order or differences takes them, all else refuses them."""
 
-import json
-import os
-
 import naive
 import naive_measures
 import numpy as np
@@ -26,7 +23,6 @@ from lambdaboost import (
     SigmoidLocal,
     Spearman,
 )
-from lambdaboost.cli.run import run
 from lambdaboost.evaluation import MEASURES
 
 ROWS, DATES = 30, 12
@@ -73,15 +69,10 @@ def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
 
 
 def test_listnet_has_the_gradient_of_the_reference():
-    lam, mu = (np.concatenate(parts) for parts in zip(*_listnet_by_date(), strict=True))
-    grad, hess = ListNet().gradient(SCORES, Q)
-    np.testing.assert_allclose(-grad, lam, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(hess, mu, rtol=0, atol=1e-6)
-
-
-def _listnet_by_date():
     dates = zip(SCORES.reshape(DATES, ROWS), RETURNS.reshape(DATES, ROWS), strict=True)
-    return [naive.listnet(scores, returns.astype(np.float64)) for scores, returns in dates]
+    by_date = [naive.listnet(scores, returns.astype(np.float64)) for scores, returns in dates]
+    lam, mu = np.concatenate(by_date, axis=1)
+    np.testing.assert_allclose(ListNet().gradient(SCORES, Q), (-lam, mu), rtol=0, atol=1e-6)
 
 
 OF_GAINS = dict.fromkeys(rule.objective for rule in RULES if not rule.objective.needs.allows_negative)
@@ -111,16 +102,3 @@ def test_engines_rank_returns_by_their_order_and_refuse_them_as_gains(engine):
     for rule, measure in ((LambdaRank(), None), (RankNet(), NDCG(5))):
         with pytest.raises(ValueError, match=r"relevance\[\d+\] is -"):
             trained(engine, rule, measure=measure)
-
-
-def test_the_command_line_takes_returns(capsys, tmp_path):
-    frame = pd.DataFrame(X, columns=list("abc")).assign(qid=np.repeat(np.arange(DATES), ROWS), label=RETURNS)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    out = tmp_path / "m.txt"
-    command = ["train", str(tmp_path / "t.csv"), "--out", str(out), "--rounds", "3"]
-    assert run([*command, "--objective", "LambdaRank(Spearman())", "--json"]) == 0
-    assert "Spearman()" in json.dumps(json.loads(capsys.readouterr().out))
-    os.remove(out)
-    os.remove(f"{out}.json")
-    assert run(command) != 0
-    assert "labels must be ≥ 0" in capsys.readouterr().err and not out.exists()

@@ -130,11 +130,11 @@ def test_a_document_that_surely_satisfies_in_a_long_list(grade, monkeypatch):
     np.testing.assert_allclose(*results, rtol=0, atol=1e-5 * np.abs(results[1]).max())
 
 
-@pytest.mark.parametrize("metric", EACH, ids=repr)
+@pytest.mark.parametrize("metric", [each for each in EACH if each != PairAccuracy()], ids=repr)
 def test_the_grades_of_near_linear_time(metric):
     """By the sweep; the pairs of Precision, Recall and MRR are those above a cutoff or the first relevant document."""
     n = 6_000
-    most = {PairAccuracy: 0, MRR: 0, Precision: 0, Recall: 0}.get(type(metric), 16)
+    most = {MRR: 0, Precision: 0, Recall: 0}.get(type(metric), 16)
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)

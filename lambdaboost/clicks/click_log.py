@@ -66,6 +66,7 @@ class Sessions(NamedTuple):
     document: NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class ClickLog:
     """Impressions of documents and whether they were clicked; immutable.
 
@@ -85,6 +86,13 @@ class ClickLog:
     session : array of shape (n_rows,), optional
         The session of each row, one result page of one query, for `sessions`.
 
+    Attributes
+    ----------
+    position : int32 (n_rows,)
+        The rank of each row, or the code of its category, from 1.
+    position_names : tuple of str, or None
+        The category of each code; None for ranks.
+
     Examples
     --------
     >>> log = ClickLog(["a", "a", "a", "a"], [7, 8, 8, 7], [1, 2, 1, 2], [1, 0, 1, 0], session=[0, 0, 1, 1])
@@ -99,7 +107,8 @@ class ClickLog:
 
     query: NDArray[Any]
     document: NDArray[Any]
-    positions: Positions
+    position: NDArray[np.int32]
+    position_names: tuple[str, ...] | None
     clicked: NDArray[np.bool_]
     weight: NDArray[np.float32] | None
     session: NDArray[Any] | None
@@ -139,10 +148,7 @@ class ClickLog:
         for column in (*columns.values(), positions.codes):
             if column is not None:
                 column.flags.writeable = False
-        self.__dict__.update(columns, positions=positions)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a ClickLog is immutable: make a new one to set {name}")
+        self.__dict__.update(columns, position=positions.codes, position_names=positions.names)
 
     def __repr__(self) -> str:
         counts = self.counts()
@@ -185,7 +191,7 @@ class ClickLog:
         chosen = resolve_indices("rows", given, self.n_rows, "rows of the log")
         columns = ((name, getattr(self, name)) for name in COLUMNS if name != "position")
         taken: dict[str, Any] = {name: column[chosen] for name, column in columns if column is not None}
-        return type(self)(position=self.positions.take(chosen), **taken)
+        return type(self)(position=Positions(self.position[chosen], self.position_names), **taken)
 
     @property
     def n_rows(self) -> int:
@@ -193,17 +199,11 @@ class ClickLog:
         return self.query.size
 
     @property
-    def position(self) -> NDArray[np.int32]:
-        """The rank of each row, or the code of its category, from 1."""
-        return self.positions.codes
-
-    @property
     def n_positions(self) -> int:
         """The largest rank, or the number of categories."""
-        names = self.positions.names
-        if names is None:
+        if self.position_names is None:
             return int(self.position.max())
-        return len(names)
+        return len(self.position_names)
 
     @property
     def n_documents(self) -> int:
@@ -251,8 +251,8 @@ class ClickLog:
             for values in (weight, np.where(self.clicked, weight, 0.0))
         )
         index, at = np.divmod(np.asarray(cells)[order], self.n_positions)
-        query, names = self.query_of_row[self._documents[1]], self.positions.names
-        return Counts(index, (at + 1).astype(np.int32), impressions, clicks, query, self.n_positions, names)
+        query, position = self.query_of_row[self._documents[1]], (at + 1).astype(np.int32)
+        return Counts(index, position, impressions, clicks, query, self.n_positions, self.position_names)
 
     def labels(
         self,
@@ -359,7 +359,7 @@ class ClickLog:
             clicked,
             ids=session[order],
             weight=weight,
-            position=self.positions.take(order),
+            position=Positions(self.position[order], self.position_names),
             clicks=clicked,
         )
         return Sessions(queries, self.query[order], self.document[order])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted
-from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.queries import Queries, name_parts
 
 Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
 
@@ -171,25 +171,29 @@ class Collection:
         return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
     @staticmethod
-    def concat(collections: Sequence[Collection], *, keep_ids: bool = True) -> Collection:
+    def concat(
+        collections: Sequence[Collection] | Mapping[str, Collection], *, keep_ids: bool = True
+    ) -> Collection:
         """Concatenate collections, such as the parts of a fold.
 
         The result is sparse if any part is, and keeps document names if every part has them. Without `keep_ids` parts
-        may share ids of queries. Parts that differ in features, or as in `Queries.concat`, raise ValueError.
+        may share ids of queries. Parts that differ in features, or as in `Queries.concat`, raise ValueError, which
+        calls them by their names, if given.
 
         >>> one = Collection(np.eye(2), Queries([1, 0], ids=[7, 7]))
         >>> two = Collection(np.eye(2), Queries([2, 0], ids=[9, 9]))
         >>> Collection.concat([one, two]).queries.ids
         array([7, 9])
         """
-        parts = list(collections)
-        if not parts:
+        of_name = name_parts(collections)
+        if not of_name:
             raise ValueError("collections is empty: give at least one Collection")
-        for i, part in enumerate(parts):
+        parts, first = list(of_name.values()), next(iter(of_name))
+        for name, part in of_name.items():
             for what in ("n_features", "feature_names", "categories"):
                 if getattr(part, what) != getattr(parts[0], what):
                     raise ValueError(
-                        f"part {i} and part 0 differ in {what}: read both by the same Columns or with the same "
+                        f"{name} and {first} differ in {what}: read both by the same Columns or with the same "
                         "n_features="
                     )
         features: Any = [part.features for part in parts]
@@ -204,7 +208,7 @@ class Collection:
             names = np.concatenate(documents)
         return Collection(
             features,
-            Queries.concat([part.queries for part in parts], keep_ids=keep_ids),
+            Queries.concat({name: part.queries for name, part in of_name.items()}, keep_ids=keep_ids),
             names,
             parts[0].feature_names,
             parts[0].categories,

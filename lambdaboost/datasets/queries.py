@@ -343,10 +343,10 @@ class Queries:
         return _of_checked(self.offsets, self.labels, self.ids, self.weight, codes, names, self.index)
 
     @staticmethod
-    def concat(parts: Sequence[Queries], *, keep_ids: bool = True) -> Queries:
+    def concat(parts: Sequence[Queries] | Mapping[str, Queries], *, keep_ids: bool = True) -> Queries:
         """The queries of all parts, in order; a part without weights gets weight 1.
 
-        Without `keep_ids` parts may share ids, and the queries have none.
+        Without `keep_ids` parts may share ids, and the queries have none. Errors call parts by their names, if given.
 
         Raises
         ------
@@ -355,33 +355,30 @@ class Queries:
             an id.
 
         """
-        of_parts = [part.ids for part in parts]
-        if not keep_ids:
-            of_parts = [None] * len(parts)
-        given = {True: "given", False: "none"}
-        kinds = [
-            {
+        of_name = name_parts(parts)
+        parts, is_given = list(of_name.values()), {True: "given", False: "none"}
+        kinds = {
+            name: {
                 "label sources": ", ".join(sorted(part.labels)),
-                "query ids": given[ids is not None],
-                "positions": given[part.position is not None],
+                "query ids": is_given[keep_ids and part.ids is not None],
+                "positions": is_given[part.position is not None],
             }
-            for part, ids in zip(parts, of_parts, strict=True)
-        ]
-        for i, kind in enumerate(kinds):
+            for name, part in of_name.items()
+        }
+        first, *_ = kinds
+        for name, kind in kinds.items():
             for what, here in kind.items():
-                if here != (first := kinds[0][what]):
+                if here != kinds[first][what]:
                     raise ValueError(
-                        f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
+                        f"{name} and {first} differ in their {what} ({here}; {kinds[first][what]}): give both the same"
                     )
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))])
         labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
 
         # All parts have ids, or none; where these differ in type they are objects, so that numbers stay numbers.
-        given_ids = [part for part in of_parts if part is not None]
-        check_distinct(
-            {f"part {i}": part for i, part in enumerate(given_ids)},
-            "remove it from one, or give keep_ids=False if these are different queries",
-        )
+        ids_of = {name: q.ids for name, q in of_name.items() if keep_ids and q.ids is not None}
+        check_distinct(ids_of, "remove it from one, or give keep_ids=False if these are different queries")
+        given_ids = list(ids_of.values())
         ids = None
         if len({part.dtype.kind for part in given_ids}) > 1:
             given_ids = [part.astype(object) for part in given_ids]
@@ -482,6 +479,17 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | tuple
             f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
         )
     return positions
+
+
+def name_parts(parts: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Parts by their names, or by their numbers.
+
+    >>> name_parts(["a", "b"]), name_parts({"X": "a"})
+    ({'part 0': 'a', 'part 1': 'b'}, {'X': 'a'})
+    """
+    if isinstance(parts, Mapping):
+        return dict(parts)
+    return {f"part {i}": part for i, part in enumerate(parts)}
 
 
 def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:

@@ -66,7 +66,7 @@ class AUC(Measure):
 
     """
 
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One less the share of pairs in the wrong order."""
@@ -108,7 +108,7 @@ class BPref(Measure):
 
     """
 
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """By the others above each relevant document."""
@@ -158,7 +158,7 @@ class MAP(Measure):
     """
 
     k: int | None = None
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The precisions at the ranks of relevant documents, averaged."""
@@ -204,7 +204,7 @@ class MRR(Measure):
     """
 
     k: int | None = None
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One over the rank of the first relevant document."""
@@ -247,7 +247,7 @@ class Precision(Measure):
     """
 
     k: int
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """Hits over k."""
@@ -279,7 +279,7 @@ class Recall(Measure):
     """
 
     k: int
-    threshold: float = 1
+    threshold: float = 1.0
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """Hits over the number of relevant documents."""

@@ -42,17 +42,17 @@ class ERR(Measure):
     """
 
     k: int | None = None
-    max_grade: float = 4
+    max_grade: float = 4.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         remedy = "give the highest possible grade, above 0 and at most 1023"
-        self._set(max_grade=check_number("max_grade", self.max_grade, above=0, high=1023, remedy=remedy))
+        check_number("max_grade", self.max_grade, above=0, high=1023, remedy=remedy)
 
     def satisfaction(self, q: Queries) -> NDArray[np.float64]:
         """R, the probability of each document that it satisfies, float64 (n_documents,)."""
         too_high = q.relevance > np.float32(self.max_grade)
-        refuse_labels("relevance", q.relevance, too_high, f"above max_grade={self.max_grade}; raise it")
+        refuse_labels("relevance", q.relevance, too_high, f"above max_grade={self.max_grade:g}; raise it")
         grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 

@@ -15,8 +15,6 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
-Gain = Literal["exponential", "linear"] | tuple[float, ...]
-
 
 class DiscountedGain(Measure, registered=False):
     """Base class of NDCG and CNDCG: gains of a label source, discounted by rank, over their ideal."""
@@ -88,29 +86,26 @@ class NDCG(DiscountedGain):
 
     """
 
-    gain: Gain = "exponential"
+    gain: Literal["exponential", "linear"] | tuple[float, ...] = "exponential"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given: Any = self.gain
-        if isinstance(given, str) and given in ("exponential", "linear"):
+        table = self.gain
+        if table in ("exponential", "linear"):
             return
         remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
-        if isinstance(given, str):
-            raise ValueError(f"gain is {given!r}: {remedy}")
-        try:
-            table = tuple(float(g) for g in given)
-        except (TypeError, ValueError):
-            raise TypeError(f"gain is {given!r}: {remedy}") from None
-        if not table or not all(0 <= g < float("inf") for g in table):
-            raise ValueError(f"gain is {given!r}: {remedy}")
-        if fall := [l for l in range(1, len(table)) if table[l] < table[l - 1]]:
-            l = fall[0]
-            raise ValueError(
-                f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
-                "gains must not decrease with the grade, so that the best order is by grade"
-            )
-        self._set(gain=table)
+        if isinstance(table, str):
+            raise ValueError(f"gain is {table!r}: {remedy}")
+        if not isinstance(table, tuple) or not all(isinstance(gain, float) for gain in table):
+            raise TypeError(f"gain is {table!r}: {remedy}")
+        if not table or not all(0 <= gain < float("inf") for gain in table):
+            raise ValueError(f"gain is {table!r}: {remedy}")
+        for l in range(1, len(table)):
+            if table[l] < table[l - 1]:
+                raise ValueError(
+                    f"gain is {table!r}: the gain of grade {l} is less than that of grade {l - 1}; "
+                    "gains must not decrease with the grade, so that the best order is by grade"
+                )
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         grades, gain = q.relevance, self.gain
@@ -158,13 +153,13 @@ class CNDCG(DiscountedGain):
     """
 
     source: str = "clicks"
-    scale: float = 4
+    scale: float = 4.0
     short_name = "ndcg"  # with the source: ndcg@10-clicks
 
     def __post_init__(self) -> None:
         super().__post_init__()
         remedy = "give a number above 0 and at most 1023, such as the highest grade"
-        self._set(scale=check_number("scale", self.scale, above=0, high=1023, remedy=remedy))
+        check_number("scale", self.scale, above=0, high=1023, remedy=remedy)
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)

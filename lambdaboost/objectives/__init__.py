@@ -5,41 +5,52 @@ Each file holds one public objective. `objective` is their base class, `pair_obj
 reads them from text. Two packages hold what several share: `kernels`, the sums over pairs, and `swaps` of measures.
 """
 
-# ruff: isort: skip_file
-
 if __name__ != "lambdaboost.objectives":
     raise ImportError(
         "import lambdaboost.objectives, not the folder 'objectives': numba would cache its kernels twice"
     )
 
-from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
-from lambdaboost.objectives.objective import OBJECTIVES as OBJECTIVES, Needs as Needs, Objective as Objective
-from lambdaboost.objectives.blend import Blend as Blend
-from lambdaboost.objectives.click_tier import ClickTier as ClickTier
-from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
-from lambdaboost.objectives.inverse_propensity import InversePropensity as InversePropensity
-from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
-from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
-from lambdaboost.objectives.listmle import ListMLE as ListMLE
-from lambdaboost.objectives.listnet import ListNet as ListNet
-from lambdaboost.objectives.ranknet import RankNet as RankNet
-from lambdaboost.objectives.parsing import parse as parse
-from lambdaboost.objectives.recipes import (
-    RECIPES,
-    graded as graded,
-    iteration_dependent as iteration_dependent,
-)
-from lambdaboost.objectives.schedules import (
-    SCHEDULES,
-    Constant as Constant,
-    Exponential as Exponential,
-    Linear as Linear,
-)
-from lambdaboost.objectives.scorecard import Scorecard as Scorecard
-from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
-from lambdaboost.objectives.xendcg import XENDCG as XENDCG
-from lambdaboost.objectives.yetiloss import YetiLoss as YetiLoss
+from lambdaboost.objectives.approx_ndcg import ApproxNDCG
+from lambdaboost.objectives.blend import Blend
+from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.inverse_propensity import InversePropensity
+from lambdaboost.objectives.lambdaloss import LambdaLoss
+from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.listmle import ListMLE
+from lambdaboost.objectives.listnet import ListNet
+from lambdaboost.objectives.objective import OBJECTIVES, Needs, Objective
+from lambdaboost.objectives.parsing import parse
+from lambdaboost.objectives.ranknet import RankNet
+from lambdaboost.objectives.recipes import graded, iteration_dependent
+from lambdaboost.objectives.schedules import Constant, Exponential, Linear
+from lambdaboost.objectives.scorecard import Scorecard
+from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+from lambdaboost.objectives.xendcg import XENDCG
+from lambdaboost.objectives.yetiloss import YetiLoss
 
-OTHERS = ("Needs", "OBJECTIVES", "Objective", "parse")
-# No plain assignment: type checkers, which cannot compute it, would take it for an empty list.
-globals()["__all__"] = sorted({*OBJECTIVES, *SCHEDULES, *RECIPES, *OTHERS})
+__all__ = [
+    "OBJECTIVES",
+    "XENDCG",
+    "ApproxNDCG",
+    "Blend",
+    "ClickTier",
+    "Constant",
+    "Exponential",
+    "GradientStep",
+    "InversePropensity",
+    "LambdaLoss",
+    "LambdaRank",
+    "Linear",
+    "ListMLE",
+    "ListNet",
+    "Needs",
+    "Objective",
+    "RankNet",
+    "Scorecard",
+    "SigmoidLocal",
+    "YetiLoss",
+    "graded",
+    "iteration_dependent",
+    "parse",
+]

@@ -68,6 +68,7 @@ class LambdaLoss(Objective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_dcg("metric", self.metric)
         check_choice("scheme", self.scheme, Scheme)
         check_number("distance_weight", self.distance_weight, 0, 1e6)

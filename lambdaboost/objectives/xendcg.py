@@ -55,6 +55,7 @@ class XENDCG(Objective):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_dcg("metric", self.metric)
         if self.metric.k is not None:
             raise ValueError(

@@ -42,12 +42,11 @@ from lambdaboost.tuning.cross_validate import (
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
-from lambdaboost.tuning.tuned import Result, Setting, Tuned, blend, compare_results
+from lambdaboost.tuning.tuned import Result, Setting, Tuned, add_scores, compare_results
 
 SHARED = (1, 2)  # the settings of trees by which the engines are compared
 SHARE_OF_TREES = 0.6  # of the minutes
 ROWS_OF_PROCESS = 400_000  # documents of all trainings together that make a further process worth its start
-PROBE, USUAL = 20, 120  # rounds of the training that is timed before the search, and those of a usual fold
 
 
 def tune(
@@ -80,7 +79,7 @@ def tune(
 
         LambdaRanker(objective=tuned.objective, n_estimators=tuned.rounds, query=…, sources=…, **tuned.params).fit(X, y)
 
-    does, which gives the same model. How long the search will take is estimated and printed to stderr before it starts.
+    does, which gives the same model. The search prints a line to stderr for each setting that is complete.
 
     Parameters
     ----------
@@ -170,33 +169,36 @@ def tune(
     train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
     if isinstance(X, Collection):
         columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
-    data, fold = split(train, valid, columns, folds, seed, sample_weight is not None)
+    data, fold = hold_out(train, valid, columns, folds, seed, sample_weight is not None)
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
 
-    # What there is to do, and how long it will take.
+    # What there is to do: each setting is compared with one that differs from it in one thing.
     further = [name for name in train.queries.labels if name != RELEVANCE]
-    loss = YetiLoss(metric_of(measures[0]))
-    trees = range(min(settings, len(PORTFOLIO)))
-    others = [name for name in ENGINES if engine is None and name != main and find_spec(name)]
-    planned = [Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)]
-    planned += [Setting("trees" if at else "objective", loss, main, at) for at in trees]
-    planned += [Setting("engine", loss, other, at) for other in others for at in SHARED if at in trees]
-    n = len(planned) + len(objectives_on(0, main, measures, further))
+    default = Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)
+    trees = [Setting("objective", YetiLoss(metric_of(measures[0])), main, 0, default)]
+    for at in range(1, min(settings, len(PORTFOLIO))):
+        trees.append(trees[0]._replace(question="trees", trees=at, baseline=trees[0]))
+    planned = [default, *trees]
+    for other in ENGINES:
+        if engine is None and other != main and find_spec(other):
+            planned += [
+                one._replace(question="engine", engine=other, baseline=one)
+                for one in trees
+                if one.trees in SHARED
+            ]
+    n = len(planned) + len(objectives_on(trees[-1], 1, measures, further))
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
-    processes = min(workers or worth, n * (int(fold.max()) + 1), joblib.cpu_count())
+    n_folds = int(fold.max()) + 1
+    processes = min(workers or worth, n * n_folds, joblib.cpu_count())
     search = Search(
-        data.shuffled(seed),
-        fold,
-        measures,
-        columns,
-        rounds,
-        early_stopping_rounds,
-        processes,
-        seed,
+        data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed, n
     )
-    announce(search, planned[0], n)
+    print(
+        f"tune: up to {n} settings in {counted(n_folds, 'fold')}, {counted(processes, 'process', 'processes')}",
+        file=sys.stderr,
+    )
 
     # The trees first, then objectives on the best of them.
     results: list[Result] = []
@@ -205,9 +207,9 @@ def tune(
     end = np.inf if minutes is None else begin + 60 * minutes
     try:
         run(search, planned, begin + SHARE_OF_TREES * (end - begin), results, failed)
-        if searched := on_trees(results, main, loss):
+        if searched := [one for one in results if one.setting in trees]:
             best = max(searched, key=lambda one: one.found.means[measures[0]])
-            planned += (on_best := objectives_on(best.setting.trees, main, measures, further))
+            planned += (on_best := objectives_on(best.setting, len(searched), measures, further))
             run(search, on_best, end, results, failed)
     except KeyboardInterrupt:
         if not results:
@@ -219,8 +221,8 @@ def tune(
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # Choose and compare.
-    members = [choose(results, measures[0])]
-    chosen, curve, weights = members[0], None, None
+    chosen = highest_mean(results, measures[0])
+    members, weights, curve = [chosen], None, None
     notes = notes_on(results, failed, planned)
     if tolerance is not None:
         first, second = single_models(results, measures)
@@ -230,8 +232,9 @@ def tune(
         notes.append(point.sentence)
         members, chosen = [first], first
         if point.weight > 0:
-            members, weights, chosen = [first, second], point.weights, blend(first, second, point.weights)
-    comparison = compare_results(results, failed, chosen, on_trees(results, main, loss), measures)
+            members, weights = [first, second], point.weights
+            chosen = add_scores(first, second, weights)
+    comparison = compare_results(results, failed, chosen, measures)
 
     # Train the choice again on all queries of X; more documents need more rounds.
     scale = folds / (folds - 1) if valid is None else 1.0
@@ -247,19 +250,19 @@ def tune(
     model = fitted[0] if weights is None else merge(fitted, weights=weights)
     setting = members[0].setting
     return Tuned(
-        comparison,
-        comparison[comparison["question"] == "choice"].iloc[0],
-        model,
-        setting.objective,
-        params_in(setting, seed),
-        fitted[0].n_estimators,
-        tuple(fitted),
-        {one.setting.name: one.found.scores for one in results},
-        results[0].found.queries,
-        tuple(notes),
-        curve,
-        weights,
-        is_stopped,
+        comparison=comparison,
+        choice=comparison[comparison["question"] == "choice"].iloc[0],
+        model=model,
+        objective=setting.objective,
+        params=params_in(setting, seed),
+        rounds=fitted[0].n_estimators,
+        members=tuple(fitted),
+        scores={one.setting.name: one.found.scores for one in results},
+        queries=results[0].found.queries,
+        notes=tuple(notes),
+        trade_off=curve,
+        weights=weights,
+        is_stopped=is_stopped,
     )
 
 
@@ -277,9 +280,10 @@ class Search(NamedTuple):
     early_stopping_rounds: int
     processes: int
     seed: int
+    settings: int  # how many there will be at most
 
 
-def split(
+def hold_out(
     train: Collection, valid: Any, columns: Columns, folds: int, seed: int, is_weighted: bool
 ) -> tuple[Collection, NDArray[np.int64]]:
     """All queries, and the fold of each; with validation data these are fold 0, and the others are never held out."""
@@ -297,10 +301,7 @@ def split(
         )
     encoder = Encoder(columns, train.feature_names or (), train.categories)
     part = read(X, y, encoder, name="valid", weight=weight)
-    try:
-        data = Collection.concat([train, part], keep_ids=False)
-    except ValueError as error:
-        raise ValueError(str(error).replace("part 0", "X").replace("part 1", "valid")) from None
+    data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     (both,) = find_shared(train, part)
     if both is not None:
         ids, at = part.queries.ids, int(both.argmax())
@@ -320,31 +321,34 @@ def metric_of(measure: Measure) -> Any:
 
 
 def objectives_on(
-    trees: int, engine: str, measures: Sequence[Measure], further: Sequence[str]
+    best: Setting, searched: int, measures: Sequence[Measure], further: Sequence[str]
 ) -> list[Setting]:
-    """The objectives to compare on a setting of trees: the engine's own, lambdaboost's, and those of further labels."""
-    metric = metric_of(measures[0])
-    first = YetiLoss(metric)
-    own = [name for name in ENGINES[engine].NATIVE_OBJECTIVES if name != "rank:map"]
-    if not trees:
+    """The objectives to compare with the best setting of trees, on these trees, of so many that were searched.
+
+    They are the engine's own, lambdaboost's, and those of further labels.
+    """
+    first, like_best = best.objective, best._replace(baseline=best, best_of=searched)
+    own = [name for name in ENGINES[best.engine].NATIVE_OBJECTIVES if name != "rank:map"]
+    if not best.trees:
         own = own[1:]  # the default one is there already
-    found = [Setting("objective", one, engine, trees) for one in (*own, LambdaRank(metric))]
+    others: list[Any] = [*own, LambdaRank(first.metric)]
     for measure in measures:
         if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):
-            found.append(Setting("objective", LambdaRank(replace(measure, empty=0.0)), engine, trees))
+            others.append(LambdaRank(replace(measure, empty=0.0)))
+    found = [like_best._replace(question="objective", objective=one) for one in others]
+
+    # The second label added to the grades, alone, beside them in one training, and where grades tie.
     for source in further:
-        # The second label alone, both in one training, one summed grade.
         metric = CNDCG(source=source)
         for measure in measures[1:]:
             if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
                 metric = metric_of(measure)
-        alone = YetiLoss(metric)
-        both = Scorecard((first, alone), (0.7, 0.3))
+        alone, like_best = YetiLoss(metric), like_best._replace(question="label")
         found += [
-            Setting("label", first, engine, trees, added=source, is_baseline=True),
-            Setting("label", alone, engine, trees, is_baseline=True),
-            Setting("label", both, engine, trees),
-            Setting("label", graded(source=source, metric=NDCG()), engine, trees),
+            like_best._replace(added=source, eligible=False),
+            like_best._replace(objective=alone, eligible=False),
+            like_best._replace(objective=Scorecard((first, alone), (0.7, 0.3))),
+            like_best._replace(objective=graded(source=source, metric=NDCG())),
         ]
     return found
 
@@ -377,18 +381,6 @@ def make_ranker(setting: Setting, rounds: int, columns: Columns, seed: int) -> A
     )
 
 
-def announce(search: Search, setting: Setting, n: int) -> None:
-    """Say on stderr how many settings there are, and about how long they take, by a few rounds of the first fold."""
-    ranker = make_ranker(setting, PROBE, search.columns, search.seed).set_params(n_jobs=1)
-    begin = time.time()
-    train_fold(ranker, search.data, search.fold == 0, search.measures[0], None)
-    folds = int(search.fold.max()) + 1
-    seconds = (time.time() - begin) / PROBE * min(USUAL, search.rounds) * folds * n / search.processes
-    how_long = "less than a minute" if seconds < 60 else f"about {counted(round(seconds / 60), 'minute')}"
-    processes = counted(search.processes, "process", "processes")
-    print(f"tune: {n} settings in {counted(folds, 'fold')}, {processes}: {how_long}", file=sys.stderr)
-
-
 def run(
     search: Search,
     settings: Sequence[Setting],
@@ -396,7 +388,10 @@ def run(
     results: list[Result],
     failed: dict[Setting, str],
 ) -> None:
-    """Cross-validate settings and put each into `results` or `failed`; one with a fold not begun by `until` in none."""
+    """Cross-validate settings and put each into `results` or `failed`; one with a fold not begun by `until` in none.
+
+    A line for each goes to stderr.
+    """
     folds = int(search.fold.max()) + 1
     tasks = []
     for setting in settings:
@@ -408,43 +403,36 @@ def run(
             tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
     trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
     for setting in settings:
-        of_setting: list[TrainedFold] = [
-            one for one in (next(trained) for _ in range(folds)) if one is not None
-        ]
-        if errors := [one.error for one in of_setting if one.error is not None]:
-            text = f"{type(errors[0]).__name__}: {errors[0]}"
-            failed[setting] = " ".join(text.split())
-        elif len(of_setting) == folds:
-            measures = stopping_first(setting, search.measures)
-            patience = search.early_stopping_rounds
-            found = measure_folds(of_setting, search.data, search.fold, measures, patience)
+        of_folds: list[TrainedFold | None] = [next(trained) for _ in range(folds)]
+        complete = [one for one in of_folds if one is not None]
+        measures, patience = stopping_first(setting, search.measures), search.early_stopping_rounds
+        if errors := [one.error for one in complete if one.error is not None]:
+            said = failed[setting] = " ".join(f"{type(errors[0]).__name__}: {errors[0]}".split())
+        elif len(complete) < folds:
+            continue
+        else:
+            found = measure_folds(complete, search.data, search.fold, measures, patience)
             if np.isnan(list(found.means.values())).any():
-                failed[setting] = "a measure is undefined on every query, as of a constant model"
+                said = failed[setting] = "a measure is undefined on every query, as of a constant model"
             else:
-                warnings = dict.fromkeys(text for one in of_setting for text in one.warnings)
-                results.append(Result(setting, found, tuple(warnings)))
+                warned = dict.fromkeys(text for one in complete for text in one.warnings)
+                results.append(Result(setting, found, tuple(warned)))
+                said = f"{search.measures[0]!r} {found.means[search.measures[0]]:.4f}"
+        done = len(results) + len(failed)
+        print(f"tune: {done} of {search.settings}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
 
 
 # The choice.
 
 
-def on_trees(results: Iterable[Result], engine: str, objective: Any) -> list[Result]:
-    """The settings of the search of trees: those of one objective on one engine."""
-    return [
-        one
-        for one in results
-        if (one.setting.engine, one.setting.objective, one.setting.added) == (engine, objective, None)
-    ]
-
-
-def choose(results: Sequence[Result], measure: Measure) -> Result:
+def highest_mean(results: Sequence[Result], measure: Measure) -> Result:
     """The setting with the highest mean, the first of equal ones.
 
     A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
     that does not. The alternative, the simplest setting unless another is better by one standard error, gives NDCG
     away: .3 points on average over nine sets, see benchmarks/results/portfolio.md.
     """
-    eligible = [one for one in results if not one.setting.is_baseline]
+    eligible = [one for one in results if one.setting.eligible]
     defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]
     complete = [one for one, n in zip(eligible, defined, strict=True) if n == max(defined)]
     return max(complete, key=lambda one: one.found.means[measure])
@@ -452,12 +440,13 @@ def choose(results: Sequence[Result], measure: Measure) -> Result:
 
 def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
     """The models of each label alone, on the same trees."""
+    of_setting: dict[Setting | None, Result] = {one.setting: one for one in results}
     for second in results:
         setting = second.setting
-        is_single = setting.question == "label" and setting.added is None and setting.is_baseline
-        if is_single and set(setting.objective.sources) == set(measures[1].sources):
-            same = [one for one in results if one.setting[2:] == setting._replace(is_baseline=False)[2:]]
-            return next(one for one in same if one.setting.question in ("objective", "trees")), second
+        if setting.is_of_second_label and set(setting.objective.sources) == set(measures[1].sources):
+            return of_setting[
+                setting.baseline
+            ], second  # which is complete, since it is the best of the trees
     raise ValueError(
         f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
         "column in sources=, and give more minutes"

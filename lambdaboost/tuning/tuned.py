@@ -43,14 +43,16 @@ COLUMNS = (
 
 
 class Setting(NamedTuple):
-    """A training to cross-validate."""
+    """A training to cross-validate, and the setting that its row of the table compares it with."""
 
-    question: str  # that it answers: "default", "trees", "objective", "label" or "engine"
+    question: str  # that the row answers: "default", "trees", "objective", "label", "engine" or "choice"
     objective: Any
     engine: str
     trees: int  # the place in `PORTFOLIO`; 0 are the engine's own parameters
+    baseline: Setting | None = None
+    best_of: int = 1  # the number of settings of which one of both was chosen as the best
     added: str | None = None  # a label source that is added to the grades of the training
-    is_baseline: bool = False  # trained to be compared with, and never chosen
+    eligible: bool = True  # may be chosen; others are only compared with
 
     @property
     def name(self) -> str:
@@ -59,6 +61,11 @@ class Setting(NamedTuple):
         labels = f" of {RELEVANCE} + {self.added}" if self.added else ""
         trees = f"trees {self.trees}" if self.trees else "default parameters"
         return f"{objective}{labels}, {ENGINES[self.engine].TITLE}, {trees}"
+
+    @property
+    def is_of_second_label(self) -> bool:
+        """Whether it is a model of a further label alone, whose scores are added to those of its baseline."""
+        return not self.eligible and self.added is None
 
 
 class Result(NamedTuple):
@@ -173,82 +180,70 @@ class Tuned:
         save(self.model, path, about={"tuning": {"comparison": records}, **(about or {})})
 
 
-def blend(first: Result, second: Result, weights: Sequence[float]) -> Result:
-    """Two settings whose scores are added with weights, each after rounds that no query chose for itself."""
+def add_scores(first: Result, second: Result, weights: Sequence[float]) -> Result:
+    """The model whose scores are a weighted sum, each after rounds that no query chose for itself."""
     found = first.found
     scores = weights[0] * first.found.nested_scores + weights[1] * second.found.nested_scores
     values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
     objective = " + ".join(
         f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
     )
-    setting = first.setting._replace(question="label", objective=objective, is_baseline=True)
-    added = replace(found, scores=scores, nested_scores=scores, values=values, seconds=0.0)
-    return Result(setting, added)
+    setting = second.setting._replace(objective=objective, baseline=first.setting)
+    return Result(setting, replace(found, scores=scores, nested_scores=scores, values=values, seconds=0.0))
 
 
 def compare_results(
     results: Sequence[Result],
     failed: Mapping[Setting, str],
     chosen: Result,
-    searched: Sequence[Result],
     measures: Sequence[Measure],
 ) -> Any:
-    """All comparisons, as `Tuned.comparison` describes them; `searched` are the settings of the search of trees."""
+    """All comparisons, as `Tuned.comparison` describes them."""
     import pandas as pd
 
-    default = next((one for one in results if one.setting.question == "default"), None)
-    best = max(searched, key=lambda one: one.found.means[measures[0]], default=None)
-    of_trees = {one.setting.trees: one for one in searched}
-
-    # Each setting against one that differs from it in one thing, and of how many settings one of both was the best.
-    pairs: list[tuple[str, Result, Result | None, int]] = []
+    # Each setting, and the choice, which is compared with the engine's default.
+    of_setting: dict[Setting | None, Result] = {one.setting: one for one in results}
+    compared: list[Result] = []
     for one in results:
-        question = one.setting.question
-        if question == "default":
-            pairs.append((question, one, None, 1))
-        elif one is of_trees.get(0):  # the recommended objective on the engine's own trees
-            pairs.append((question, one, default, 1))
-        elif question == "trees":
-            pairs.append((question, one, of_trees.get(0), 1))
-        elif question == "engine":
-            pairs.append((question, one, of_trees.get(one.setting.trees), 1))
-        else:
-            pairs.append((question, one, best, len(searched)))
-            if one.setting.is_baseline and one.setting.added is None and best is not None:
-                # The second label's model with an equal say, at no further training.
-                spread = [float(np.std(each.found.scores)) for each in (best, one)]
-                if min(spread) > 0:
-                    both = blend(best, one, [1 / of for of in spread])
-                    pairs.append((question, both, best, len(searched)))
-    eligible = sum(not one.setting.is_baseline for one in results)
-    pairs.append(("choice", chosen, None if chosen is default else default, eligible))
+        compared.append(one)
+        if one.setting.is_of_second_label and one.setting.baseline in of_setting:
+            # The second label's model with an equal say, at no further training.
+            first = of_setting[one.setting.baseline]
+            spread = [float(np.std(each.found.scores)) for each in (first, one)]
+            if min(spread) > 0:
+                compared.append(add_scores(first, one, [1 / of for of in spread]))
+    default = next((one.setting for one in results if one.setting.question == "default"), None)
+    if chosen.setting is default:
+        default = None
+    n = sum(one.setting.eligible for one in results)
+    choice = chosen.setting._replace(question="choice", baseline=default, best_of=n)
+    compared.append(chosen._replace(setting=choice))
 
     # Tests, and one correction for all comparisons that the table could have held.
     rows: list[dict[str, Any]] = []
     tests: list[dict[str, Any]] = []
     comparisons = 0
-    for question, one, other, k in pairs:
+    for one in compared:
+        setting, baseline = one.setting, of_setting.get(one.setting.baseline)
         for measure in measures:
             row: dict[str, Any] = {
-                "question": question,
-                "candidate": one.setting.name,
+                "question": setting.question,
+                "candidate": setting.name,
                 "baseline": "",
                 "measure": repr(measure),
-            }
-            row |= {
                 "mean": one.found.means[measure],
                 "rounds": one.found.rounds,
                 "seconds": one.found.seconds,
             }
             rows.append(row)
-            if other is not None:
-                by_query = one.found.values[measure], other.found.values[measure]
+            if baseline is not None:
+                by_query = one.found.values[measure], baseline.found.values[measure]
                 x, weight = paired(*by_query, one.found.queries.query_weight)
-                low, high = interval(x, weight, LEVEL / k)
-                row |= {"baseline": other.setting.name, "difference": weighted_mean(x, weight).mean}
+                low, high = interval(x, weight, LEVEL / setting.best_of)
+                row |= {"baseline": baseline.setting.name, "difference": weighted_mean(x, weight).mean}
                 row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
                 tests.append(row)
-                comparisons += k
+                comparisons += setting.best_of
     unseen = np.ones(comparisons - len(tests))
     for row, p in zip(tests, holm([*(row["p"] for row in tests), *unseen]), strict=False):
         row |= {HOLM: float(p), "mark": mark(row["difference"], float(p))}

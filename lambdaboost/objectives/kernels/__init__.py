@@ -35,7 +35,7 @@ Words of this code:
     tiles       longer lists, one after the other
     sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
                 others at a few Chebyshev points, and time grows as the length
-    in_float64  scores too far apart even then, and `PairAccuracy`: one pair after the other
+    in_float64  scores too far apart even then: one pair after the other
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 

@@ -1,13 +1,14 @@
 """`PreparedPairs`: the pairs of a rule in some queries, found once, and summed at the scores of every round.
 
-Which of four kernels sums the pairs of each query is decided before any of them runs:
+Which kernel sums the pairs of each query is decided before any of them runs:
 
-kernel  queries                                                    loop
-lanes   up to 40 documents                                         64 lists side by side (`lanes`)
-sweep   many pairs, few levels, a swap that is a sum of terms      documents by discount, at fixed points (`sweep`)
-tiles   all others                                                 one list after the other (`tiles`)
-float64 scores too far apart for one float32, even when gaps are   one pair after the other (`in_float64`)
-        narrowed; `PairAccuracy`
+kernel   queries                                                   loop
+lanes    up to 40 documents                                        64 lists side by side (`lanes`)
+sweep    many pairs, few levels, a swap that is a sum of terms     documents by discount, at fixed points (`sweep`)
+tiles    all others                                                one list after the other (`tiles`)
+float64  of those in lanes and tiles the ones whose scores are     one pair after the other (`in_float64`)
+         too far apart for float32, even when gaps are narrowed
+turned   all, with the swaps of `PairAccuracy`                     one pair after the other (`swaps.pair_accuracy`)
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE
 from lambdaboost.objectives.kernels.sweep import is_sweep_faster, sum_by_sweep
 from lambdaboost.objectives.kernels.tiles import sum_by_tiles
-from lambdaboost.objectives.swaps.swap import counts_pairs
+from lambdaboost.objectives.swaps.pair_accuracy import TurnedPairs, sum_turned_pairs
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int32]  # (n_documents,) the documents of each query by score, counted within the query
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
-BY_LANES, BY_TILES, BY_SWEEP, BY_FLOAT64 = range(4)
+BY_LANES, BY_TILES, BY_SWEEP, BY_FLOAT64, BY_TURNED_PAIRS = range(5)
 Kernels = NDArray[np.int8]  # one of these for each query
 LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_TILES: sum_by_tiles,
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
+    BY_TURNED_PAIRS: sum_turned_pairs,
 }
 NO_FACTOR, NO_ORDER = np.empty(0, np.float32), np.empty(0, np.int32)
 
@@ -124,8 +126,8 @@ def group_by_kernel(kernels: Kernels) -> dict[int, NDArray[np.bool_]]:
 
 def choose_kernels(q: Queries, levels: Levels, swap: Any) -> Kernels:
     """The kernel of each query whose scores are near each other, (n_queries,)."""
-    if counts_pairs(swap):
-        return np.full(q.n_queries, BY_FLOAT64, dtype=np.int8)
+    if isinstance(swap, TurnedPairs):
+        return np.full(q.n_queries, BY_TURNED_PAIRS, dtype=np.int8)
     kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
     kernels[is_sweep_faster(q, levels, swap)] = BY_SWEEP
@@ -136,8 +138,9 @@ def choose_kernels(q: Queries, levels: Levels, swap: Any) -> Kernels:
 def narrow_gaps(first, last, offsets, sigma, center, by_score, scores, kernels):
     """Narrow the gaps between the scores of lists of too wide a range to what leaves all pairs across them as they are.
 
-    Across a gap of FLOAT32_ZERO + |c| ρ or 1 − ρ is 0. Where the range is too wide even so, the list's kernel becomes
-    BY_FLOAT64. `by_score` (n_documents,) are the documents of each query by score; `center` is |c|.
+    Across a gap of FLOAT32_ZERO + |c| ρ or 1 − ρ is 0. Where the range is too wide for tiles or lanes even so, the
+    list's kernel becomes BY_FLOAT64. `by_score` (n_documents,) are the documents of each query by score; `center` is
+    |c|.
     """
     widest = (FLOAT32_ZERO + center) / sigma
     for q in range(first, last):
@@ -149,7 +152,7 @@ def narrow_gaps(first, last, offsets, sigma, center, by_score, scores, kernels):
         narrowed = 0.0
         for r in range(1, s.size):
             narrowed += min(s[ranked[r - 1]] - s[ranked[r]], widest)
-        if narrowed > most:
+        if narrowed > most and kernels[q] in (BY_LANES, BY_TILES):
             kernels[q] = BY_FLOAT64
             continue
         # From here on the highest score is 0.

@@ -20,6 +20,10 @@ lowest; at first every document counts as a lower one, and as soon as the sweep 
 
     documents in order     1 2 3 4 5 6 7
     the sweep is at              ^          4 reads the moments, in which 1 2 3 are above it and 5 6 7 below
+
+E = e^{σs} of all documents is a float64 if scores are at most SWEEP_RANGE / σ apart. Others are swept once for each
+*window* of scores. Across a distance of FLOAT32_ZERO + |c| ρ is 0 or 1, however wide it is. So whatever is further away
+from a window may stand at that distance, and documents of the window read the same sums as without it.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
-from lambdaboost.objectives.kernels.sigmoid import curvature, pair_lambdas
+from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
     by_document,
@@ -50,6 +54,7 @@ from lambdaboost.objectives.swaps.swap import (
 # μ has 6e-6. They fall quickly with the width: all cells of a list have the same, and scores in one place a narrow one.
 N_POINTS = 12
 WIDEST = 4.0  # a cell, in σs; the force has poles at distance π
+WIDEST_OF_FEW = 3.0  # where scores lie so far apart that errors of few pairs are to be small beside their sum
 # The sweep is worth it for queries of more pairs a document than this, and of few levels, each of which has moments.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
@@ -205,7 +210,7 @@ def _raise_document(swap, level, discount, second, factor, cell, weights, lagran
 
 @kernel
 def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted, whose scores are at most SWEEP_RANGE / σ apart.
+    """Write λ and μ of queries first:last that are wanted.
 
     Shapes as of `tiles.sum_by_tiles`.
     """
@@ -235,54 +240,71 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
                 second_of_level[level_of[by_rank[rank]]] = second[rank]
         _write_weights(swap, gain_of_level, reach, second_of_level, weights)
 
-        # Cells, from the lowest score on, and E of their points, which is 1 at the highest score.
-        lowest = highest = s[0]
+        # From here on all is in the order of the sweep: level, and σ (score − lowest).
+        level, units, lowest, extent = np.empty(n, np.int32), np.empty(n), s[0], 0.0
         for i in range(n):
-            lowest, highest = min(lowest, s[i]), max(highest, s[i])
-        extent = force.sigma * (highest - lowest)
-        n_cells = np.int64(extent / WIDEST) + 1
-        width = max(extent / n_cells, 1.0)
-        e_points = np.empty(n_cells * N_POINTS)
-        for v in range(e_points.size):
-            e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - extent)
-
-        # Every document as a lower one, by level. From here on all is in the order of the sweep.
-        sums = np.zeros((n_levels, 2, n_terms, e_points.size))
-        moments = np.zeros((n_levels, 2, n_terms, e_points.size))
-        # N_POINTS, as a number that the compiler does not know: else it writes the loops over the points of a cell step
-        # by step before it looks for vectors.
-        n_points = e_points.size // n_cells
-        shape = n_levels, 2, n_terms, n_cells, n_points
-        sums_by_cell, moments_by_cell = sums.reshape(shape), moments.reshape(shape)
-        level, lagrange = np.empty(n, np.int32), np.empty((n, n_points))
-        units, e = np.empty(n), np.empty(n)  # σ (score − lowest), E of the score
+            lowest = min(lowest, s[i])
         for x in range(n):
             i = by_rank[sweep_order[x]]
             units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
-        for x in range(n):
-            e[x] = exp_minus_float64(extent - units[x])
-        for x in range(n):
-            rank = sweep_order[x]
-            i = by_rank[rank]
-            if level[x] >= 0:
-                cell = min(np.int64(units[x] / width), n_cells - 1)
-                _write_lagrange(2 * (units[x] / width - cell) - 1, lagrange[x])
-                document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
-                _add_to_level(swap, *document, 1.0, lagrange[x], of_level[WORSE])
-                if factor.size:
-                    _add_to_level(swap, *document, factor[a + i], lagrange[x], of_level[BETTER])
-        _write_moments(weights, factor.size > 0, sums, moments)
-
-        # The sweep: each document reads its moments, and is an upper one from there on.
-        for x in range(n):
-            rank = sweep_order[x]
-            i = by_rank[rank]
+            extent = max(extent, units[x])
             if level[x] < 0:
                 out[0, a + i] = out[1, a + i] = 0
-                continue
-            own_factor = np.float64(factor[a + i]) if factor.size else 1.0
-            document = level[x], discount[rank], second[rank], own_factor
-            lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
-            out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-            cell = min(np.int64(units[x] / width), n_cells - 1)
-            _raise_document(swap, *document, cell, weights, lagrange[x], moments_by_cell)
+
+        # One window for all scores, or as many as it takes. `margin` is how far a document sees.
+        margin, longest_window = FLOAT32_ZERO + abs(force.center), SWEEP_RANGE - abs(force.center)
+        window, n_windows, widest = max(extent, 1.0), 1, WIDEST
+        if extent > longest_window:
+            window = longest_window - 2 * margin
+            n_windows = np.int64(extent / window) + 1
+            widest = WIDEST_OF_FEW
+        lagrange, place, e = np.empty((n, N_POINTS)), np.empty(n), np.empty(n)
+        for number in range(n_windows):
+            # Documents out of sight of the window stand at its floor and at its ceiling.
+            floor = max(number * window - margin, 0.0)
+            height = min((number + 1) * window + margin, extent) - floor
+
+            # Cells, from the floor on, and E of their points, which is 1 at the ceiling.
+            n_cells = np.int64(height / widest) + 1
+            width = max(height / n_cells, 1.0)
+            e_points = np.empty(n_cells * N_POINTS)
+            for v in range(e_points.size):
+                e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - height)
+            for x in range(n):
+                place[x] = min(max(units[x] - floor, 0.0), height)
+            for x in range(n):
+                e[x] = exp_minus_float64(height - place[x])
+
+            # Every document as a lower one, by level.
+            sums = np.zeros((n_levels, 2, n_terms, e_points.size))
+            moments = np.zeros((n_levels, 2, n_terms, e_points.size))
+            # N_POINTS, as a number that the compiler does not know: else it writes the loops over the points of a cell
+            # step by step before it looks for vectors.
+            n_points = e_points.size // n_cells
+            shape = n_levels, 2, n_terms, n_cells, n_points
+            sums_by_cell, moments_by_cell = sums.reshape(shape), moments.reshape(shape)
+            for x in range(n):
+                rank = sweep_order[x]
+                if level[x] >= 0:
+                    cell = min(np.int64(place[x] / width), n_cells - 1)
+                    _write_lagrange(2 * (place[x] / width - cell) - 1, lagrange[x, :n_points])
+                    document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
+                    _add_to_level(swap, *document, 1.0, lagrange[x, :n_points], of_level[WORSE])
+                    if factor.size:
+                        own_factor = np.float64(factor[a + by_rank[rank]])
+                        _add_to_level(swap, *document, own_factor, lagrange[x, :n_points], of_level[BETTER])
+            _write_moments(weights, factor.size > 0, sums, moments)
+
+            # The sweep: each document of the window reads its moments, and each is an upper one from there on.
+            for x in range(n):
+                rank = sweep_order[x]
+                i = by_rank[rank]
+                if level[x] < 0:
+                    continue
+                own_factor = np.float64(factor[a + i]) if factor.size else 1.0
+                document = level[x], discount[rank], second[rank], own_factor
+                if np.int64(units[x] / window) == number or n_windows == 1:
+                    lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
+                    out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
+                cell = min(np.int64(place[x] / width), n_cells - 1)
+                _raise_document(swap, *document, cell, weights, lagrange[x, :n_points], moments_by_cell)

@@ -98,7 +98,6 @@ sweep_terms = by_type(lambda swap: getattr(swap, "sweep_terms", discount_alone))
 n_sweep_terms = known_by_type(
     lambda swap: len(getattr(swap, "sweep_terms", discount_alone)(None, 0, 0, np.ones(1))) - 1
 )
-counts_pairs = known_by_type(lambda swap: hasattr(swap, "counts_pairs"))
 
 
 class Unit(NamedTuple):

@@ -19,8 +19,9 @@ class ListNet(Objective):
     :math:`Y_i = e^{l_i} / \sum_j e^{l_j}` by the grades, the cost :math:`-\sum_i Y_i \log P_i` has
     :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
 
-    Only differences of grades count, so they may be below 0. Documents without a grade (NaN) are left out. A list of
-    equal grades contributes nothing.
+    Only differences of grades count, so they may be below 0; NDCG and the engines' own ranking metrics refuse such
+    grades, so watch the training by a measure of their order, such as `Spearman`, or by none. Documents without a grade
+    (NaN) are left out. A list of equal grades contributes nothing.
 
     Examples
     --------

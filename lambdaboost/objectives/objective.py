@@ -66,9 +66,9 @@ class Objective(Value, registered=False):
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
-        if "lambdas" in vars(cls) and cls.prepare is not Objective.prepare:
+        if cls.lambdas is not Objective.lambdas and cls.prepare is not Objective.prepare:
             raise TypeError(
-                f"{cls.__name__} defines lambdas, which {cls.__mro__[1].__name__} does not call: make it a subclass of "
+                f"{cls.__name__} defines lambdas, which {cls.prepare.__qualname__} does not call: make it a subclass of "
                 "Objective, with a field for the objective whose λ it changes: lam, mu = "
                 "self.objective.on(q)(scores, iteration)"
             )

@@ -58,7 +58,7 @@ class Objective(Value, registered=False):
     ``xgb.train(…, obj=objective)``.
 
     An objective of your own is a subclass that defines `lambdas`. What it needs is by default what its parts need, or
-    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`:
+    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`::
 
         gradient, or an engine ──> on(q) ──> prepare(q) ──> a function of each round ──> `lambdas` of your own
     """
@@ -202,7 +202,8 @@ class Objective(Value, registered=False):
             that is not finite, which both engines would accept silently.
 
         """
-        return self.on(q).gradient(scores, iteration)
+        bound = self.on(q)
+        return bound.gradient(q.scores(scores), iteration)
 
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""

@@ -77,6 +77,7 @@ ALL = [
     ClickDCG(),
     ClickDCG(3),
     ClickDCG(k=5, clip=2),
+    naive.ReadingDepth(persistence=0.5, threshold=2),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 

@@ -107,7 +107,12 @@ def report(
         chosen = default_measures(queries)
     values, ties = measure_systems(scores, queries, chosen)
     comparison = compare_values(values, queries.query_weight)
-    names = _short_names(chosen)
+    # What tables and charts call a measure by its `repr`; in place of a long name, its class and its place.
+    names = {}
+    for at, measure in enumerate(chosen, 1):
+        names[repr(measure)] = measure.name
+        if len(measure.name) > LONGEST_NAME:
+            names[repr(measure)] = f"{measure.short_name} ({at})"
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
     facts += [(f"Ties of {name}", said) for name, said in ties.items()]
@@ -163,24 +168,6 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
     image, text = b64encode(charts.render_svg(draw)).decode(), _escape(caption)
     image = f'<img src="data:image/svg+xml;base64,{image}" alt="Chart: {text}">'
     return f'<figure class="chart">\n{image}\n<figcaption>{text}</figcaption>\n</figure>'
-
-
-def _short_names(measures: Iterable[Measure]) -> dict[str, str]:
-    """What tables and charts call each measure by its `repr`: its class and cutoff, its source, and what else differs.
-
-    >>> from lambdaboost import CNDCG, NDCG
-    >>> [*_short_names([NDCG(10), NDCG(3, gain="linear"), CNDCG(3)]).values()]
-    ['NDCG@10', 'NDCG@3 gain.linear', 'CNDCG@3 clicks']
-    """
-    names: dict[str, str] = {}
-    for measure in measures:
-        text = type(measure).__name__ + measure.name.removeprefix(measure.short_name).replace("-", " ")
-        if len(text) > LONGEST_NAME:
-            text = f"{text[: LONGEST_NAME - 4]}…"
-            again = sum(name.startswith(text) for name in names.values())
-            text += f" {again + 1}" * (again > 0)
-        names[repr(measure)] = text
-    return names
 
 
 # Sections

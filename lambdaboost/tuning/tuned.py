@@ -32,7 +32,7 @@ from lambdaboost.evaluation.significance import (
     two_sided_p,
     weighted_mean,
 )
-from lambdaboost.saving import save
+from lambdaboost.saving import check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
 
 Floats = NDArray[np.float64]
@@ -167,13 +167,7 @@ class Tuned:
 
         A path with the suffix of the other engine's format, such as ``.txt`` for a model of XGBoost, is a ValueError.
         """
-        engine = self.model._engine
-        for other in ENGINES.values():
-            if Path(path).suffix.lower() in other.SUFFIXES and other.NAME != engine.NAME:
-                raise ValueError(
-                    f"path {path} has the suffix of {other.TITLE}'s format, and the model is {engine.TITLE}'s: give "
-                    f"{' or '.join(engine.SUFFIXES)}, or no suffix"
-                )
+        check_suffix("path", Path(path), self.model._engine)
         # JSON has no infinite ends of intervals, nor NaN.
         table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
         records = table.where(table.notna(), None).to_dict("records")

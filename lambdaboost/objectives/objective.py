@@ -68,8 +68,8 @@ class Objective(Value, registered=False):
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         if cls.lambdas is not Objective.lambdas and cls.prepare is not Objective.prepare:
             raise TypeError(
-                f"{cls.__name__} defines lambdas, which {cls.prepare.__qualname__} does not call: make it a subclass of "
-                "Objective, with a field for the objective whose λ it changes: lam, mu = "
+                f"{cls.__name__} defines lambdas, which {cls.prepare.__qualname__} does not call: make it a "
+                "subclass of Objective, with a field for the objective whose λ it changes: lam, mu = "
                 "self.objective.on(q)(scores, iteration)"
             )
         super().__init_subclass__(registered=registered, **options)

@@ -13,10 +13,9 @@ import pytest
 from command import SMALL, call, done, refused, write_parts
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
-from lambdaboost.cli.app import app
-from lambdaboost.cli.evaluation import describe_undefined
+from lambdaboost.cli.evaluate import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
-from lambdaboost.cli.run import describe_error
+from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -200,7 +199,7 @@ PLACES = {
     "give either --scores or --model": "evaluate TRAIN",
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
-    "give .ubj or .json or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
+    "give .ubj or .json, or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
     "give .txt or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
 }
 

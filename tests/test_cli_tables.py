@@ -12,7 +12,7 @@ import pytest
 from command import call, done, refused
 
 from lambdaboost import NDCG
-from lambdaboost.cli.evaluation import open_labelled, read_model
+from lambdaboost.cli.evaluate import open_labelled, read_model
 from lambdaboost.cli.options import columns_of
 from lambdaboost.datasets import Columns, web_search_log, write_letor
 

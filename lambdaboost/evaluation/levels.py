@@ -51,7 +51,7 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
     def build() -> Levels:
         # Part by part: sorting needs many times the memory of what it gives.
         parts, n_levels = [], 0
-        for _, _, part in q.parts():
+        for _, _, part in q.chunks():
             found = _levels_of_part(part, source, within, skip_zero)
             narrow = np.int8 if found.of_document.max() <= np.iinfo(np.int8).max else np.int32
             parts.append(

@@ -173,7 +173,7 @@ class Columns:
     @property
     def text(self) -> tuple[str | None, ...]:
         """The columns that are text in CSV, also where they look like numbers."""
-        return (self.query, self.position, self.document, *self.categorical, *self.drop)
+        return (self.query, self.position, self.document, *self.categorical)
 
     def features_of(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those given, else all without another use; none of an array."""
@@ -410,6 +410,7 @@ class Encoder:
             table.check(column, "categorical")
             if column not in features:
                 raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
+        table.say_notes(columns.categorical)
         found: dict[Any, Sequence[Any]] = {}
         typed, named = set(table.categorical), set(columns.categorical)
         for column in features:
@@ -544,6 +545,7 @@ def _values_of(table: Table, role: str, column: str) -> Any:
     """A column as its role takes it: numbers, texts or both."""
     if role in REMEDIES:
         return table.numbers([column], REMEDIES[role])[:, 0]
+    table.say_notes([column])
     if role == "query":
         return table.values(column)
     if role == "document":

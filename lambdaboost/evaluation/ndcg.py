@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import RowError, check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
@@ -64,8 +65,7 @@ class NDCG(DiscountedGain):
     .. math:: \mathrm{NDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{l(r)} - 1}{\log_2(1 + r)}
 
     with l(r) the grade at rank r and Z the highest such sum (Burges, Ragno and Le 2006, eq. 1). In [0, 1];
-    `empty` where no document has gain. It reads the grades, `relevance`; for labels in [0, 1] of another source there
-    is `CNDCG`.
+    `empty` where no document has gain. For labels in [0, 1], such as click rates, there is `CNDCG`.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ class NDCG(DiscountedGain):
     gain : {"exponential", "linear"} or tuple of float
         The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``),
         which must not decrease with the grade.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class NDCG(DiscountedGain):
     """
 
     gain: Literal["exponential", "linear"] | tuple[float, ...] = "exponential"
+    source: str = RELEVANCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,16 +111,16 @@ class NDCG(DiscountedGain):
                 )
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
-        grades, gain = q.relevance, self.gain
+        grades, gain = q.source(self.source), self.gain
         l = np.nan_to_num(grades.astype(np.float64), nan=0.0)
         if gain == "linear":
             return l
         if gain == "exponential":
             too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
-            refuse_labels("relevance", grades, l >= 1024, too_high)
+            refuse_labels(self.source, grades, l >= 1024, too_high)
             return np.exp2(l) - 1.0
         remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
-        refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
+        refuse_labels(self.source, grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
         return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial, wraps
+from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -16,7 +16,8 @@ class Value:
     """A frozen dataclass, without a decorator, whose `text` and `repr` show what differs from the defaults.
 
     A subclass is entered in the `registry` of its kind by its name, unless it is defined with ``registered=False``, as
-    bases are; a class of your own does not replace one of lambdaboost's.
+    bases are; a class of your own does not replace one of lambdaboost's. One with a ``__post_init__`` of its own calls
+    ``super().__post_init__()`` first.
 
     Fields are plain Python values, so that equal values have equal texts: ``np.int64(3)`` becomes 3, a list or an
     array a tuple, and both ``np.float64(2)`` and 2 become 2.0 in a field of floats. NaN equals NaN. A copy is the value
@@ -38,20 +39,6 @@ class Value:
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
-        check = cls.__post_init__
-
-        @wraps(check)
-        def convert_and_check(value: Any) -> None:
-            """Turn the fields into plain Python values, check them, and turn numbers into the type of their field."""
-            for spec in fields(value):
-                object.__setattr__(value, spec.name, _plain(getattr(value, spec.name)))
-            check(value)
-            for spec in fields(value):
-                # Measures with integers as defaults of float fields convert their numbers themselves.
-                if "float" in str(spec.type) and type(spec.default) is not int:
-                    object.__setattr__(value, spec.name, _as_float(getattr(value, spec.name)))
-
-        cls.__post_init__ = convert_and_check  # type: ignore[assignment]
         dataclass(frozen=True, repr=False, eq=False)(cls)
         if registered and cls.registry is not None:
             before = cls.registry.get(cls.__name__)
@@ -59,7 +46,15 @@ class Value:
                 cls.registry[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        """Check the fields."""
+        """Turn the fields into plain Python values, and whole numbers into floats where a field is annotated so.
+
+        A subclass that checks its fields calls this first.
+        """
+        for spec in fields(self):  # type: ignore[arg-type]
+            value = _plain(getattr(self, spec.name))
+            if "float" in str(spec.type):  # such as "float | None" and "tuple[float, ...]"
+                value = _as_float(value)
+            object.__setattr__(self, spec.name, value)
 
     def _fields(self) -> dict[str, Any]:
         return {spec.name: getattr(self, spec.name) for spec in fields(self)}  # type: ignore[arg-type]

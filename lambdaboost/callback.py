@@ -30,7 +30,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.engines.base import Engine
-from lambdaboost.traps import Case, refuse_bags_of_queries, warn_of_traps
+from lambdaboost.traps import Case, handle_dart, refuse_bags_of_queries, warn_of_traps
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]  # and the hessian, of every document
 # The methods by which the boosters of each engine are known.
@@ -76,7 +76,7 @@ def call_objective(
         case = Case(booster, state.engine, params, objective, data, known.queries, iteration, hessian_sum)
         refuse_bags_of_queries(case)
         if not state.objectives:
-            state.engine.after_first_scores(booster)
+            handle_dart(case)
         # Once for each objective, though weights may change in every round.
         if objective not in state.objectives:
             warn_of_traps(case)
@@ -260,9 +260,9 @@ class BoosterState:
     def __init__(self, booster: Any) -> None:
         engine: Any = engine_of(booster)
         self.booster, self.engine = weakref.ref(booster), engine
-        self.round_of = engine.round_counter(booster)
+        self.round_of = getattr(type(booster), engine.ROUNDS_METHOD)
         try:
-            given = int(engine.threads_given(booster))
+            given = int(engine.given(engine.params_of(booster), engine.THREADS))
         except (TypeError, ValueError):  # none, or text
             given = 0
         # Those that were set outside of the training, where its parameters set none.

@@ -218,6 +218,21 @@ def save(
         sidecar.write(described + b"\n")
 
 
+def check_suffix(name: str, path: Path, engine: Engine) -> None:
+    """Raise where the suffix of a path is that of another engine's format, such as ``.txt`` for a model of XGBoost."""
+    other = engine_of_suffix(path)
+    if other not in (None, engine.NAME):
+        raise ValueError(
+            f"{name} {path} has the suffix of {ENGINES[other].TITLE}'s format, and the model is {engine.TITLE}'s: give "
+            f"{' or '.join(engine.SUFFIXES)}, or no suffix"
+        )
+
+
+def engine_of_suffix(path: Path) -> str | None:
+    """The engine in whose format the suffix of a model file says it is; None for any other suffix."""
+    return next((name for name, one in ENGINES.items() if path.suffix.lower() in one.SUFFIXES), None)
+
+
 def load(path: str | Path) -> SavedModel:
     """Load a model and its description.
 

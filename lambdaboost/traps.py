@@ -94,6 +94,12 @@ def refuse_bags_of_queries(case: Case) -> None:
         )
 
 
+def handle_dart(case: Case) -> None:
+    """Let DART of LightGBM drop the same trees in every run, once the scores of the booster's first round are known."""
+    if case.engine is lightgbm:
+        lightgbm.restart_dart(case.booster)
+
+
 def cut_queries(case: Case) -> None:
     """A training set that is a subset with some rows of a query, but not all."""
     fields = lightgbm.fields_of(case.booster.train_set)

@@ -5,7 +5,9 @@ list, NaN where the measure is undefined. `of_ranking` calls it for lists that a
 one ranking, `of_list` for scores and labels in any order, `per_query` for `Queries`.
 """
 
+import sys
 from dataclasses import MISSING, fields
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import rankdata
@@ -27,6 +29,9 @@ from lambdaboost.evaluation import (
     Recall,
     Spearman,
 )
+
+sys.path.append(str(Path(__file__).parent.parent / "examples" / "templates"))
+from reading_depth import ReadingDepth
 
 REQUIRED = {"int": 3, "float": 0.5, "str": "clicks"}  # values of fields without a default, by their type
 
@@ -161,6 +166,12 @@ def click_dcg(measure, labels, scores):
     return dcg(np.nan_to_num(labels), measure.k)
 
 
+def reading_depth(measure, labels, scores):
+    """The template of CONTRIBUTING.md."""
+    hits, p = relevant(measure, labels), measure.persistence
+    return where(hits.any(axis=-1), (1 - p) * (hits * p ** (ranks(labels) - 1)).sum(axis=-1))
+
+
 NAIVE = {
     NDCG: ndcg,
     CNDCG: ndcg,
@@ -176,6 +187,7 @@ NAIVE = {
     Spearman: spearman,
     Pearson: pearson,
     ClickDCG: click_dcg,
+    ReadingDepth: reading_depth,
 }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import drawn
 import naive
 import numpy as np
+from fresh_tier import FreshTier  # whose folder `naive` has put on the path
 
 from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
@@ -141,6 +142,14 @@ def _scorecard(s, y, m):
     return tuple(sum(w * part[x] for w, part in zip(weights, parts, strict=True)) for x in (0, 1))
 
 
+def _fresh_tier(s, y, m):
+    """The reference of the template of CONTRIBUTING.md."""
+    grades = y["relevance"]
+    tied = lambda i, j: grades[i] == grades[j] or np.isnan(grades).all()  # noqa: E731
+    pairs = [pair for pair in naive.graded_pairs(y["fresh"]) if tied(*pair)]
+    return naive.pair_rule(s, pairs, lambda i, j: 1.0, naive.logistic)
+
+
 CURVE = Propensities.power(0.7, 400)
 
 
@@ -162,6 +171,7 @@ def _lam_c_up(s, y, up):
 
 
 RULES = [
+    Rule(FreshTier(), _fresh_tier),
     Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
     Rule(RankNet(sigma=2.5), lambda s, y, m: naive.ranknet(s, y["relevance"], 2.5)),
     Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),

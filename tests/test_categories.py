@@ -1,7 +1,6 @@
 """Categories from a table to a score: frames of every kind, files, both engines, and what cannot be read."""
 
 import importlib
-import json
 from functools import partial
 
 import lightgbm as lgb
@@ -12,12 +11,12 @@ import pyarrow as pa
 import pytest
 import rankers
 import xgboost as xgb
-from command import done, refused
 
 from lambdaboost import LambdaRank, load, save
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES
+from lambdaboost.saving import load_plain
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -170,87 +169,22 @@ def test_codes_know_values_by_their_text():
     assert Encoder.fit(Columns(), open_table(frame)).categories == {"c": ("a", "b")}
 
 
-LOG, TEST = slice(0, 300), slice(300, 400)
-FILES = {"log.csv": LOG, "test.csv": TEST, "log.parquet": LOG, "test.parquet": TEST}
-USED = ("--query", "q", "--label", "y", "--weight", "w", "--document", "name", "--source", "clicks=ctr")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The same rows as CSV and as Parquet, whose categorical types have other orders in the two parts."""
-    folder = tmp_path_factory.mktemp("categories")
-    ctr, w = np.random.default_rng(1).random(N) > 0.7, np.repeat(1 + PRICE[::20], 20)
-    frame = pd.DataFrame({"q": QUERY, "y": GRADE, "ctr": ctr, "w": w})
-    frame = frame.assign(name=[f"hotel{i}" for i in range(N)], market=MARKET, site=SITE * 10 + 7, price=PRICE)
-    frame.loc[[5, 350], "market"] = None
-    for name, rows in FILES.items():
-        part = frame[rows]
-        if name.endswith("csv"):
-            part.to_csv(folder / name, index=False)
-            continue
-        order = ["de", "fr", "us", "zz"][:: 1 if name.startswith("log") else -1]
-        part.assign(
-            market=pd.Categorical(part.market, categories=order), site=pd.Categorical(part.site.astype(str))
-        ).to_parquet(folder / name)
-    return folder
-
-
 @pytest.mark.parametrize("engine", ENGINES)
-def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engine):
-    """CSV with --categorical and Parquet by itself train the same model, which scores both and records the values."""
-    few = ("--engine", engine, "--rounds", 5, *(f"--param={k}={v}" for k, v in SMALL[engine].items()))
-    boosters = {}
-    for kind, more in (("csv", ("--categorical", "market,site")), ("parquet", ())):
-        model = tmp_path / kind
-        test = ("--test", folder / f"test.{kind}")
-        done(capsys, "train", folder / f"log.{kind}", *USED, *more, *few, *test, "--out", model)
-        about = json.loads((tmp_path / f"{kind}.json").read_text(encoding="utf-8"))
-        known = {"market": ["de", "fr", "us", "zz"], "site": ["17", "27", "37", "47", "7"]}
-        assert about["categories"] == known
-        assert about["columns"]["features"] == ["market", "site", "price"]
-        tests = (folder / "test.csv", folder / "test.parquet")
-        boosters[kind] = {done(capsys, "predict", model, test)[0] for test in tests}
-        assert len(boosters[kind]) == 1
-        # The same measures by the weights of the queries, and without them others.
-        given = ("--model", model, "--measure", "ndcg@5", "--json")
-        told, _ = done(capsys, "evaluate", folder / "test.csv", *given)
-        assert json.loads(told)["measures"]["NDCG(k=5)"] == about["measures"]["test"]["NDCG(k=5)"]
-        printed = np.array(boosters[kind].copy().pop().split(), float)
-        assert np.allclose(load(model).predict(pd.read_csv(folder / "test.csv")), printed)
-    assert boosters["csv"] == boosters["parquet"]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (["--categorical", "markt"], "categorical: "),
-        ([], "column 'market' is 'zz' in row 1 of "),
-        (["--categorical", "market", "--document", "nom"], "document: "),
-    ],
-)
-def test_mistakes_about_categories(capsys, folder, tmp_path, wrong, message):
-    given = ("--query", "q", "--label", "y", "--drop", "name,w,ctr", "--out", tmp_path / "m")
-    assert message in refused(capsys, "train", folder / "log.csv", *given, *wrong)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_model_of_the_engine_alone_knows_its_values(capsys, folder, tmp_path, engine):
-    """A booster of a stock ranker, without a description, scores a table whose categories have another order."""
-    X = pd.read_parquet(folder / "log.parquet")[["market", "site", "price"]]
-    y, test = GRADE[:300], pd.read_parquet(folder / "test.parquet")[["market", "site", "price"]]
+def test_a_model_of_the_engine_alone_knows_its_values(engine, tmp_path):
+    """A booster of a stock training, without a description, scores a table whose categories have another order."""
+    X, groups = PANDAS.drop(columns="qid"), [20] * 20
     if engine == "lightgbm":
         params = {"objective": "lambdarank", "verbose": -1, **SMALL[engine]}
-        booster = lgb.train(params, lgb.Dataset(X, y, group=[20] * 15), 5)
-        expected = booster.predict(test)
+        booster = lgb.train(params, lgb.Dataset(X, GRADE, group=groups), 5)
+        expected = booster.predict(X)
     else:
-        data = xgb.DMatrix(X, y, group=[20] * 15, enable_categorical=True)
+        data = xgb.DMatrix(X, GRADE, group=groups, enable_categorical=True)
         booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
-        expected = booster.inplace_predict(test)
+        expected = booster.inplace_predict(X)
         if not ENGINES[engine].categories(booster):
             pytest.skip("XGBoost stores categories since 3.1")
-    model = tmp_path / ("model.json" if engine == "xgboost" else "model")
-    booster.save_model(str(model))
-    for name in ("test.parquet", "test.csv"):
-        given = ("--drop", "w,name,ctr", "--query", "q", "--label", "y")
-        out, _ = done(capsys, "predict", model, folder / name, *given)
-        assert np.allclose(np.array(out.split(), float), expected, rtol=1e-6)
+    booster.save_model(tmp_path / "model.json")
+    model = load_plain(tmp_path / "model.json", Columns())
+    PANDAS.to_csv(tmp_path / "rows.csv")
+    for rows in (REORDERED, FRAMES["text"], tmp_path / "rows.csv"):
+        np.testing.assert_allclose(model.predict(rows), expected, rtol=1e-6)

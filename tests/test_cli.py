@@ -13,10 +13,9 @@ import pytest
 from command import SMALL, call, done, refused, write_parts
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
-from lambdaboost.cli.app import app
-from lambdaboost.cli.evaluation import describe_undefined
+from lambdaboost.cli.evaluate import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
-from lambdaboost.cli.run import describe_error
+from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -200,8 +199,8 @@ PLACES = {
     "give either --scores or --model": "evaluate TRAIN",
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
-    "give .ubj or .json or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
-    "give .txt or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
+    "give .ubj or .json, or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
+    "give .txt, or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
 }
 
 
@@ -321,7 +320,7 @@ def test_texts_of_options():
     assert {text: read_param(text)[1] for text in values} == values
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
 def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, engine):
     monkeypatch.chdir(tmp_path)
     out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine)

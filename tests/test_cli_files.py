@@ -9,7 +9,7 @@ import pytest
 import typer
 from command import refused
 
-from lambdaboost.cli.app import app
+from lambdaboost.cli.run import app
 
 COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}
 WRITTEN = {"train": ["", ".json"], "tune": ["", ".json"]}

@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from command import call, done, refused
 
-from lambdaboost.cli.evaluation import open_labelled, read_model
+from lambdaboost import NDCG
+from lambdaboost.cli.evaluate import open_labelled, read_model
 from lambdaboost.cli.options import columns_of
-from lambdaboost.datasets import web_search_log, write_letor
+from lambdaboost.datasets import Columns, web_search_log, write_letor
 
 ENGINES = ("lightgbm", "xgboost")
-GIVEN = ("--query", "query", "--label", "grade")
+GIVEN = ("--query", "query", "--label", "grade", "--weight", "w")
 SMALL = ("--rounds", 5, *GIVEN, "--source", "clicks=ctr", "--drop", "title,f10,f11")
 LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
 LOG = web_search_log(queries=24, documents=15, features=16, seed=0).without_features(range(12, 16))
@@ -30,7 +31,7 @@ def table():
     frame = pd.DataFrame(LOG.features, columns=FEATURES)
     frame.insert(0, "query", [f"q{i}" for i in q.query_of_row])
     frame.insert(5, "grade", q.relevance)
-    frame["ctr"], frame["title"] = q.labels["clicks"], "a title"
+    frame["ctr"], frame["title"], frame["w"] = q.labels["clicks"], "a title", 1.0 + q.query_of_row
     return frame.sample(frac=1, random_state=1)
 
 
@@ -61,6 +62,9 @@ def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, eng
         for given in (("--model", model), ("--scores", scores, *GIVEN))
     )
     assert by_model == by_scores and by_model["queries"] == 24
+    weighted = Columns("query", "grade", weight="w", drop=["title"]).read(log)  # with its rows together
+    value = NDCG(5)(np.loadtxt(scores)[weighted.rows], weighted.queries)
+    assert by_model["measures"]["NDCG(k=5)"] == pytest.approx(value)
     few, bare = tmp_path / "few.csv", tmp_path / "bare.csv"
     table.drop(columns=["f3", "f4"]).to_csv(few, index=False)
     table[FEATURES].to_csv(bare, index=False)  # without labels and queries it can be scored
@@ -162,7 +166,7 @@ def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_pat
     inverse = np.argsort(table.index)
     np.testing.assert_allclose(scores("bare.json", tmp_path / "shuffled.csv")[inverse], by_order, rtol=1e-6)
     said = last_line(capsys, "predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
-    assert "has 15 features" in said and "needs 12" in said and "--drop" in said
+    assert "has 16 features" in said and "needs 12" in said and "--drop" in said
     said = last_line(capsys, "predict", tmp_path / "classes.json", folder / "log.txt")
     assert "is a classifier of 5 classes" in said
     given = ("--model", tmp_path / "bare.json", "--measure", "ndcg@5", "--json")

@@ -48,7 +48,7 @@ def test_it_prints_the_table(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--engine", "xgboost"], "model.txt has the suffix of another engine's format, and the model is XGBoost's"),
+        (["--engine", "xgboost"], "model.txt has the suffix of LightGBM's format, and the model is XGBoost's"),
         (["--measure", "cndcg@3"], "CNDCG(k=3) needs the label source 'clicks': give its column as --source clicks="),
         (["--tolerance", "0.1"], "error: tolerance takes two measures"),
         (["--minutes", "0"], "error: minutes is 0.0: give a number above 0"),

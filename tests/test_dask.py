@@ -1,14 +1,11 @@
 """Dask over two processes: the model of one machine, whole queries, errors before any training."""
 
 import os
-import re
 import signal
-import subprocess
 import sys
 import time
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
@@ -160,21 +157,6 @@ def test_objectives_in_the_engines_own_dask(client):
     }
     booster = dxgb.train(client, params, data, 12, obj=LambdaRank())["booster"]
     same("xgboost", booster, on_one_machine("xgboost", objective=LambdaRank()))
-
-
-@pytest.mark.slow
-def test_the_page_runs_as_a_script(tmp_path):
-    """Its cluster starts processes, which import the script."""
-    docs = Path(__file__).parent.parent / "docs"
-    page = (docs / "scale.md").read_text(encoding="utf-8")
-    (code,) = (
-        block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "LocalCluster" in block
-    )
-    script = tmp_path / "page.py"
-    script.write_text((docs / "howto" / "prelude.py").read_text(encoding="utf-8") + code, encoding="utf-8")
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
-    assert ran.returncode == 0, ran.stderr
-    assert 1 <= int(ran.stdout.split()[-1]) <= 10
 
 
 # Errors.

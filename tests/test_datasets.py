@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Columns, Queries, click_rate, read_letor
+from lambdaboost.datasets import Collection, Columns, Queries, click_rate
 
 
 def small(**parts):
@@ -148,32 +148,3 @@ def test_rows_that_are_apart_come_together_with_their_rows(frame):
 
 
 # The real data sets
-
-
-@pytest.mark.parametrize(
-    "folder, names, n_features, queries, documents, grades",
-    [
-        ("lightgbm_rank", ["rank.train.xz"], 300, 201, 3005, 4),
-        ("mq2008", [f"S{i}.txt.xz" for i in range(1, 6)], 46, 784, 15211, 2),
-        ("clueweb09", [f"S{i}.txt.xz" for i in range(1, 6)], 42, 61, 26646, 4),
-        ("mslr_web30k_sample", ["test.txt.xz"], 136, 18, 1900, 4),
-    ],
-)
-def test_real_data(data, folder, names, n_features, queries, documents, grades):
-    parts = [read_letor(data / folder / name, n_features=n_features) for name in names]
-    X, q = whole = Collection.concat(parts)
-    assert isinstance(X, np.ndarray) and X.dtype == np.float32 and X.shape == (documents, n_features)
-    assert q.n_queries == queries
-    assert set(np.unique(q.relevance)) == set(range(grades + 1))
-    assert np.isfinite(X).all()
-    if folder == "clueweb09":
-        assert all(name.startswith("clueweb09-en") for name in whole.documents)
-    if folder == "mq2008":
-        assert all(name.startswith("GX") and " " not in name for name in whole.documents)
-
-
-def test_real_clicks_become_a_source(data):
-    columns = Columns(label="label", sources={"clicks": "134"}, rates=["clicks"], drop=["135"])
-    c = columns.read(data / "mslr_web30k_sample" / "test.txt.xz")
-    clicks = c.queries.labels["clicks"]
-    assert c.n_features == 134 and clicks.min() == 0 and clicks.max() == 1

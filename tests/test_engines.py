@@ -32,7 +32,7 @@ each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINE
 
 def members():
     """The names of what the protocols ask of one machine; tests/test_dask.py has a cluster."""
-    of_clusters = {"THREADS", "OF_CLUSTER", "open_network", "join_network", "alone"}
+    of_clusters = {"OF_CLUSTER", "open_network", "join_network", "alone"}
     asked = {name for base in Engine.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))}
     return {name for name in asked - of_clusters if not name.startswith("_")}
 
@@ -76,8 +76,8 @@ def test_every_member_on_a_training_and_its_booster(engine):
                 {
                     "engine": engine_of(booster),
                     "params_of": dict(member("params_of")(booster)),
-                    "round": member("round_counter")(booster)(booster),
-                    "threads_given": int(member("threads_given")(booster)),
+                    "round": getattr(booster, member("ROUNDS_METHOD"))(),
+                    "threads": int(engine.given(engine.params_of(booster), member("THREADS"))),
                     "metrics_in_training": list(member("metrics_in_training")(booster)),
                 }
             )
@@ -90,13 +90,12 @@ def test_every_member_on_a_training_and_its_booster(engine):
     assert member("sliced_from")() is None and "has no groups" in member("NO_GROUPS")
     name, value, *_ = member("metric_result")("err@3", 0.5)
     assert name.endswith("err@3") and value == 0.5
-    assert member("after_first_scores")(lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y))) is None
     assert hasattr(package.Booster, member("BOOSTER_METHOD"))
     fields = engine.fields_of(data)
     assert fields.offsets.tolist() == [0, 30, 60] and fields.labels.tolist() == Y.tolist()
     assert set(fields.weight.tolist()) == {1.0, 2.0}
     assert [one["round"] for one in seen] == [0, 1, 2] and len(rounds) == 3
-    assert all(one["engine"] is engine and one["threads_given"] == 1 for one in seen)
+    assert all(one["engine"] is engine and one["threads"] == 1 for one in seen)
     assert all(one["metrics_in_training"] == [measure] and one["params_of"]["max_depth"] == 2 for one in seen)
     assert engine_of(booster) is engine and engine_of(data) is None
     curve = []

@@ -290,7 +290,7 @@ WRONG = {
     ),
     "no queries of a set": (
         {}, {"eval_set": VALID["eval_set"]}, ValueError,
-        r"eval_set\[0\] has no column 'qid': .* as eval_group= or eval_qid=",
+        r"eval_set\[0\] has no column 'qid': .*eval_group= or eval_qid=",
     ),
     "a list too long": (
         {}, VALID | {"eval_qid": [None, None]}, ValueError,

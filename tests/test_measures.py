@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from math import log2, nan, sqrt
 
 import naive_measures as naive
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from lambdaboost import LambdaRank
 from lambdaboost._jit import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
@@ -36,6 +38,7 @@ from lambdaboost.evaluation import (
 )
 from lambdaboost.evaluation.lanes import LONGEST_COUNTED
 from lambdaboost.evaluation.measure import Measure, check_measure
+from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.objectives.swaps.dcg import normalized_gains
 
 # One row a form of a measure.
@@ -77,6 +80,7 @@ ALL = [
     ClickDCG(),
     ClickDCG(3),
     ClickDCG(k=5, clip=2),
+    naive.ReadingDepth(persistence=0.5, threshold=2),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 
@@ -294,7 +298,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
     [
         (lambda: NDCG(0), "k is 0"),
         (lambda: NDCG(gain="exp"), "gain is 'exp'"),
-        (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
+        (lambda: NDCG(gain=(0, -1)), "gain is (0.0, -1.0)"),
         (lambda: NDCG(gain=(0, 3, 1)), "the gain of grade 2 is less than that of grade 1"),
         (lambda: NDCG(empty="skip"), "empty is 'skip'"),
         (lambda: CNDCG(scale=1024), "scale is 1024"),
@@ -313,7 +317,10 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
         (lambda: parse("nDGC"), "choose among AUC, BPref, CNDCG"),
-        (lambda: parse("NDCG(kk=3)"), "the form is NDCG(k=None, gain='exponential', *, empty=0.0)"),
+        (
+            lambda: parse("NDCG(kk=3)"),
+            "the form is NDCG(k=None, gain='exponential', source='relevance', *, empty=0.0)",
+        ),
         (lambda: parse("Precision"), "missing a required argument: 'k'"),
         (lambda: parse("NDCG(**{})"), "only known values"),
         (lambda: parse("__import__('os').getcwd()"), "only known values"),
@@ -327,6 +334,22 @@ def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
     assert any(part in str(refusal.value) for part in says.split("|"))
+
+
+@pytest.mark.parametrize("measure", [m for m in ALL if m.source == "relevance"], ids=repr)
+def test_the_labels_of_any_source(measure):
+    """As those of relevance, in the objective of the measure too."""
+    scores, q = drawn()
+    stars = Queries(np.zeros(q.n_documents), q.sizes, stars=q.relevance)
+    of_stars = replace(measure, source="stars")
+    assert_array_equal(of_stars.per_query(scores, stars), measure.per_query(scores, q))
+    with pytest.raises(ValueError, match="no label source 'stars' here"):
+        of_stars.per_query(scores, q)
+    if type(measure) in SWAPS:
+        for found, expected in zip(
+            LambdaRank(of_stars).gradient(scores, stars), LambdaRank(measure).gradient(scores, q), strict=True
+        ):
+            assert_array_equal(found, expected)
 
 
 RETURNED = {

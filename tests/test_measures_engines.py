@@ -58,7 +58,7 @@ def test_names_in_results_read_back_or_are_refused():
         *(CNDCG(3, source) for source in ("clicks", "sales", "relevance", "клики", "a_b", "gain_linear")),
         CNDCG(3, scale=2),
         MAP(threshold=2),
-        Spearman("clicks"),
+        *(Spearman("clicks"), NDCG(3, source="clicks")),
         ClickDCG(5, clip=2.5, estimator="snips"),
     ]
     for measure in read_back:

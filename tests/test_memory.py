@@ -55,13 +55,13 @@ def test_parts_change_no_bit(metric, monkeypatch):
     sizes = rng.integers(1, 60, 50)
     scores, grades = rng.normal(size=sizes.sum()), rng.integers(0, 4, sizes.sum())
     expected = LambdaRank(metric).gradient(scores, Queries(grades, sizes=sizes))
-    monkeypatch.setattr(Queries.parts, "__defaults__", (70,))
+    monkeypatch.setattr(Queries.chunks, "__defaults__", (70,))
     q = Queries(grades, sizes=sizes)
-    assert [first for first, _, _ in q.parts()][-1] > 20
+    assert [first for first, _, _ in q.chunks()][-1] > 20
     np.testing.assert_array_equal(LambdaRank(metric).gradient(scores, q), expected)
 
 
 def test_a_label_that_no_gain_knows_is_named_by_its_row(monkeypatch):
-    monkeypatch.setattr(Queries.parts, "__defaults__", (2,))
+    monkeypatch.setattr(Queries.chunks, "__defaults__", (2,))
     with pytest.raises(ValueError, match=r"relevance\[5\] is 3: gain lists 3 gains"):
         LambdaRank(NDCG(gain=(0, 1, 3))).gradient(np.zeros(6), Queries([0, 1, 0, 1, 0, 3], sizes=[2, 2, 2]))

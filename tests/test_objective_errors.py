@@ -2,6 +2,7 @@
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 
@@ -43,7 +44,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
 @pytest.mark.parametrize(
     ("message", "make"),
     [
-        ("sigma is 0: give a finite number > 0", lambda: RankNet(sigma=0)),
+        ("sigma is 0.0: give a finite number > 0", lambda: RankNet(sigma=0)),
         ("sigma is 1e.200: give .* ≤ 1e.15", lambda: LambdaRank(sigma=1e200)),
         (r"metric is AUC\(\), .* one of NDCG, CNDCG, Precision, .*MAP", lambda: LambdaRank(AUC())),
         (r"metric is AUC\(\), .* one of NDCG", lambda: SigmoidLocal(AUC())),
@@ -76,7 +77,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         # Wrappers.
         ("normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
-        ("beta is -1: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
+        ("beta is -1.0: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
         ("draws is 0: give a whole number ≥ 1", lambda: YetiLoss(draws=0)),
         ("seed is 1099511627776: give a whole number from 0 to 2147483647$", lambda: YetiLoss(seed=2**40)),
         (r"ListNet\(\), whose pairs cannot be weighted", lambda: InversePropensity(ListNet(), CURVE)),
@@ -129,6 +130,8 @@ def blend(weight):
     ("message", "objective", "q", "call"),
     [
         (r"scores has shape \(2,\), expected \(3,\)", LambdaRank(), Q, {"scores": [0, 1]}),
+        ("scores has the rows of relevance in another order", LambdaRank(),
+         Queries(pd.Series([1, 0], index=["a", "b"]), sizes=[2]), {"scores": pd.Series([0, 1], index=["b", "a"])}),
         (r"scores\[1\] is nan", LambdaRank(), Q, {"scores": [0, np.nan, 1]}),
         ("iteration is -1", LambdaRank(), Q, {"iteration": -1}),
         ("q is list", LambdaRank(), [0, 1, 2], {}),

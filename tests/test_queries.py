@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from lambdaboost import MRR, Queries
@@ -111,6 +112,7 @@ def test_a_missing_query_id_is_one_clear_error(ids):
         pd.Series([2, None, 1, 1, 0], dtype="Int64"),
         pd.Series([2, None, 1, 1, 0], dtype="Float32"),
         pl.Series([2, None, 1, 1, 0]),
+        pa.chunked_array([[2, None, 1, 1, 0]]),
     ],
     ids=lambda labels: f"{type(labels).__module__}-{getattr(labels, 'dtype', '')}",
 )

@@ -22,7 +22,7 @@ from lambdaboost.datasets import (
     web_search_log,
     write_letor,
 )
-from lambdaboost.datasets.arrays import as_floats, positions_of, query_ids
+from lambdaboost.datasets.arrays import query_ids
 from lambdaboost.lightgbm import LambdaRanker
 
 FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5], "site": [3, 4, 3]})
@@ -135,24 +135,6 @@ def test_positions_in_csv_are_ranks_or_text(tmp_path):
     assert q.position_names == ("NA", "None") and q.position.tolist() == [2, 1, 0, 2]
     ranks = positions("1", "2.0", "", "03")
     assert ranks.position.tolist() == [1, 2, 0, 3] and ranks.position_names is None
-
-
-def test_numbers_of_any_array():
-    masked = np.ma.masked_equal([1.0, 2.0], 2.0)
-    for given in (
-        masked,
-        pd.array([1, None], dtype="Int64"),
-        pl.Series([1, None]),
-        pa.chunked_array([[1, None]]),
-    ):
-        np.testing.assert_array_equal(as_floats("x", given), [1, np.nan])
-    for given in (
-        pl.Series(["b", None]),
-        pa.chunked_array([["b", None]]),
-        pd.Series(["b", None]),
-        ["b", None],
-    ):
-        assert positions_of("p", given).codes.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

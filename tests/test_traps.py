@@ -491,7 +491,7 @@ def test_validation_rows_in_the_order_of_the_measure(train):
 
 @BOTH
 def test_several_scores_a_document(train):
-    words = r"^num_class: the scores have shape \(\d+, 3\), expected one score per document"
+    words = r"^num_class: the scores have shape \(\d+, 3\), but lambdaboost needs one score per document"
     with pytest.raises(ValueError, match=words):
         train({"num_class": 3}, objective=LambdaRank())
 

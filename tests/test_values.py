@@ -51,7 +51,7 @@ SCHEDULES = [
 ]
 MEASURES = [
     (ERR(k=np.int64(3), max_grade=np.float64(4)), ERR(k=3), "ERR(k=3)"),
-    (CNDCG(source=np.str_("clicks"), scale=np.int64(3)), CNDCG(scale=3.0), "CNDCG(scale=3)"),
+    (CNDCG(source=np.str_("clicks"), scale=np.int64(3)), CNDCG(scale=3.0), "CNDCG(scale=3.0)"),
     (NDCG(gain=(0, np.float64(1), 3)), NDCG(gain=[0.0, 1, 3.0]), "NDCG(gain=(0.0, 1.0, 3.0))"),
 ]
 

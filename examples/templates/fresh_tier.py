@@ -37,6 +37,7 @@ class FreshTier(PairObjective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_sigma(self.sigma)
 
     @property

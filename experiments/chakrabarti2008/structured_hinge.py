@@ -68,6 +68,7 @@ class StructuredHinge(Hinge, registered=False):
     feature_map: FeatureMap | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         known = MAPS.get(type(self.metric), ())
         if self.feature_map not in (None, *known) or not known or (known == ("po",) and self._k):
             raise ValueError(

@@ -10,7 +10,6 @@ from typer import Option
 
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, print_table, tell
-from lambdaboost.cli.outputs import check_outputs
 from lambdaboost.datasets import web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
@@ -42,7 +41,7 @@ def demo(
 
     Example: lambdaboost demo --engine xgboost --queries 1500
     """
-    check_outputs(overwrite, [], report=[report])
+    opt.check_outputs(overwrite, [], report=[report])
     native = ENGINES[engine].NATIVE_OBJECTIVES[0]
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))

@@ -1,9 +1,10 @@
-"""Options that several commands have, and how their texts are read."""
+"""Options that several commands have, how their texts are read, and what a command may write."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from math import inf
 from pathlib import Path
@@ -13,10 +14,12 @@ import typer
 from typer import Argument, Option
 
 from lambdaboost._checks import check_new_source
+from lambdaboost._files import check_place
 from lambdaboost._words import quote
 from lambdaboost.datasets import Columns
 from lambdaboost.engines import ENGINES, first_installed
 from lambdaboost.evaluation import Measure, parse
+from lambdaboost.saving import sidecar_path
 
 
 def parsed_by(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -115,6 +118,28 @@ def existing(text: str) -> Any:
 def argument(metavar: str, text: str) -> Any:
     """An argument that is a file to read, with its help."""
     return Argument(metavar=metavar, exists=True, dir_okay=False, help=text)
+
+
+def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: list[Path]) -> None:
+    """Raise ValueError if an output cannot be written, or would replace what it must not, also through links.
+
+    `outputs` are the files of each option; `inputs` what the command reads, perhaps with a description next to it.
+    """
+    read = [file for path in inputs if path is not None for file in (path, sidecar_path(path))]
+    written: list[Path] = []
+    for option, files in outputs.items():
+        for file in files:
+            check_place(option, file)
+            for role, others in (("reads", read), ("writes too", written)):
+                for other in others:
+                    is_linked = file.exists() and other.exists() and file.samefile(other)
+                    if is_linked or file.resolve() == other.resolve():
+                        raise ValueError(
+                            f"{option} {file} is a file that this command {role}: give another name"
+                        )
+            if os.path.lexists(file) and not overwrite:
+                raise ValueError(f"{option} {file} exists: give another name, or --overwrite to replace it")
+        written += files
 
 
 Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]

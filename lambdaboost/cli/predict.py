@@ -15,8 +15,7 @@ from typer import Option
 from lambdaboost._files import replacing
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR
-from lambdaboost.cli.evaluation import open_labelled, read_model
-from lambdaboost.cli.outputs import check_outputs
+from lambdaboost.cli.evaluate import open_labelled, read_model
 from lambdaboost.datasets import Columns
 from lambdaboost.datasets.table import Table
 
@@ -48,7 +47,7 @@ def predict(
     if out == Path("-"):
         out = None
     if out is not None:
-        check_outputs(overwrite, [model, file], out=[out])
+        opt.check_outputs(overwrite, [model, file], out=[out])
     options = opt.columns_of(query, label, document=document, drop=drop)
     loaded = read_model(model, options, unseen)
     with ERR.status("reading …"):

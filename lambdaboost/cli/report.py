@@ -10,8 +10,7 @@ from typer import Option
 from lambdaboost._installed import install_command
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.evaluation import explain_worst, score_file
-from lambdaboost.cli.outputs import check_outputs
+from lambdaboost.cli.evaluate import explain_worst, score_file
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.charts import has_matplotlib
 
@@ -47,7 +46,7 @@ def report(
     """
     systems = [*(model or ()), *(scores or ())]
     names = [name for name, _ in systems]
-    check_outputs(overwrite, [file, *(path for _, path in systems)], out=[out])
+    opt.check_outputs(overwrite, [file, *(path for _, path in systems)], out=[out])
     if not systems:
         raise ValueError("no systems: give --model MODEL or --scores SCORES, preferably several")
     if twice := [name for name in names if names.count(name) > 1]:

@@ -1,4 +1,4 @@
-"""`run`: the command line, with one line and an exit code for every error."""
+"""The commands, each in the module of its name, and `run`, with one line and an exit code for every error."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import re
 import traceback
 import warnings
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+from typer import Option
 
-from lambdaboost.cli.app import app
+from lambdaboost import __version__
 from lambdaboost.cli.console import InterruptedAfterWrite, note
+from lambdaboost.cli.demo import demo
+from lambdaboost.cli.evaluate import evaluate
+from lambdaboost.cli.predict import predict
+from lambdaboost.cli.report import report
+from lambdaboost.cli.train import train
+from lambdaboost.cli.tune import tune
 from lambdaboost.engines import refusal
 
 OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
@@ -28,6 +36,40 @@ OPTIONS = {
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
+
+
+app = typer.Typer(
+    name="lambdaboost",
+    help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
+    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet by "
+    "their suffix (.csv, .csv.gz, .csv.xz, .csv.bz2, .parquet), otherwise LETOR text: lines "
+    "'grade qid:Q 1:v 2:v …', plain or compressed by gzip, xz or bzip2. Exit codes: 0 success, 1 invalid input, 2 "
+    "invalid arguments, 70 a bug in lambdaboost, 130 stopped.",
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for _command in (demo, train, tune, predict):
+    app.command(rich_help_panel="Train and predict")(_command)
+for _measuring in (evaluate, report):
+    app.command(rich_help_panel="Measure and compare")(_measuring)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lambdaboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, Option("--debug", help="Print the traceback of an error.")] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def run(args: Sequence[str]) -> int:

@@ -15,8 +15,7 @@ from typer import Option
 from lambdaboost._words import counted, did_you_mean
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
-from lambdaboost.cli.evaluation import check_labels, mean_measures, print_measures
-from lambdaboost.cli.outputs import check_outputs, check_suffix
+from lambdaboost.cli.evaluate import check_labels, mean_measures, print_measures
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
@@ -24,7 +23,7 @@ from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.parsing import read_objective
-from lambdaboost.saving import save, sidecar_path
+from lambdaboost.saving import check_suffix, save, sidecar_path
 from lambdaboost.training import boost, make_dataset
 from lambdaboost.tuning.cross_validate import find_shared
 
@@ -67,8 +66,8 @@ def train(
 
     Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt
     """
-    check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
-    check_suffix(out, engine)
+    opt.check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
+    check_suffix("out", out, ENGINES[engine])
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping watches a measure of the validation file: give --valid")
     stock = ENGINES[engine]

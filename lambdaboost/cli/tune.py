@@ -10,11 +10,11 @@ from typer import Option
 from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, InterruptedAfterWrite, note
-from lambdaboost.cli.evaluation import check_labels
-from lambdaboost.cli.outputs import check_outputs, check_suffix, engine_of_suffix
+from lambdaboost.cli.evaluate import check_labels
 from lambdaboost.cli.train import describe_data, read_parts
+from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import NDCG
-from lambdaboost.saving import sidecar_path
+from lambdaboost.saving import check_suffix, engine_of_suffix, sidecar_path
 from lambdaboost.tuning import tune as search
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED
 
@@ -63,9 +63,9 @@ def tune(
 
     Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --out model.txt
     """
-    check_outputs(overwrite, [train, valid], out=[out, sidecar_path(out)])
+    opt.check_outputs(overwrite, [train, valid], out=[out, sidecar_path(out)])
     named: Any = engine or engine_of_suffix(out)
-    check_suffix(out, named or opt.ENGINE)
+    check_suffix("out", out, ENGINES[named or opt.ENGINE])
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     files = opt.given(train=train, valid=valid)
     with ERR.status("reading …"):

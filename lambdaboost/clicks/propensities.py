@@ -55,6 +55,7 @@ class Propensities(Value):
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         # Floats, from any sequence or array of numbers; None and masked values stay None.
         for field in ("values", "low", "high"):
             if (given := getattr(self, field)) is None:

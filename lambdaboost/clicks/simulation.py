@@ -38,6 +38,7 @@ class PositionBased(Value):
     noise: float = 0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("eta", self.eta, 0, remedy="give a finite number ≥ 0; 0 is no bias")
         check_number("noise", self.noise, 0, 1, remedy="give a probability from 0 to 1")
 

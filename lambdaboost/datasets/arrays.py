@@ -44,8 +44,10 @@ def as_array(values: Any) -> NDArray[Any]:
             # Arrow's dictionaries would give a missing row the value of another one.
             if column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum):
                 return np.array(column.to_list(), dtype=object)
-            return column.to_numpy()
-    return np.asarray(values)
+            values = column.to_numpy()
+    given = np.asarray(values)
+    # An array of the longest text's width would take that memory for every row, and makes "a" and "a\0" equal.
+    return given.astype(object) if given.dtype.kind == "U" else given
 
 
 def only_column(values: Any) -> NDArray[Any]:
@@ -164,8 +166,7 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
 def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     r"""The query, or other key, of each row as an array; raises if one is missing (masked, null, None or NaN).
 
-    Numbers become an array of their type. Texts stay objects: an array of the longest text's width would take that
-    memory for every row, and makes ``"a"`` and ``"a\0"`` equal. Mixed types stay objects too: ``1`` is not ``"1"``.
+    Numbers become an array of their type; texts and mixed types stay objects: ``1`` is not ``"1"``.
 
     >>> query_ids("qid", ["a", "a", "b"])
     array(['a', 'a', 'b'], dtype=object)
@@ -182,8 +183,6 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     if (missing := is_missing(a)).any():
         row = int(missing.argmax())
         raise RowError(name, row, "is missing", f"give the {what} of every row")
-    if a.dtype.kind == "U":
-        return a.astype(object)
     refuse_merged(name, a)
     if a.dtype == object:
         keys = a.tolist()
@@ -268,7 +267,7 @@ def positions_of(name: str, values: Any) -> Positions:
     if given.ndim != 1:
         raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
     missing, text = is_missing(given), np.zeros(given.size, np.bool_)
-    if given.dtype.kind in "OU":
+    if given.dtype.kind == "O":
         text = np.array([isinstance(value, str) for value in given], dtype=np.bool_)
 
     # Texts, which are categories.

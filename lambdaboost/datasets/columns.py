@@ -31,7 +31,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels
+from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels, shorten_repr
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
@@ -61,7 +61,6 @@ UNSEEN = ("error", "missing")
 # The roles with exactly one column, in the order in which they are read; `sources` has one for each source.
 ROLES = ("query", "label", "position", "weight", "document")
 ONE_KIND = "give ranks in all rows or text in all; an empty field is a row that was not shown"
-COUNTS = "counts of clicks must be ≥ 0"
 # What to do where a column of a role of numbers holds something else.
 REMEDIES = {
     "label": "labels are numbers, such as grades from 0",
@@ -174,7 +173,7 @@ class Columns:
     @property
     def text(self) -> tuple[str | None, ...]:
         """The columns that are text in CSV, also where they look like numbers."""
-        return (self.query, self.position, self.document, *self.categorical, *self.drop)
+        return (self.query, self.position, self.document, *self.categorical)
 
     def features_of(self, table: Table) -> tuple[Any, ...]:
         """The columns that are features: those given, else all without another use; none of an array."""
@@ -253,18 +252,13 @@ class Columns:
                 "from the features"
             )
         table = open_table(data, name, self.text)
-        n, sizes, ids = len(table), None, qid
+        n, sizes = len(table), None
         if group is not None:
-            sizes = ids = only_column(group)
-            is_number = sizes.dtype.kind in "iuf"
-            if (not is_number or sizes.sum() != n) and sizes.shape == (n,):
+            sizes = only_column(group)
+            if sizes.dtype.kind not in "iuf" or sizes.sum() != n:
                 raise ValueError(
-                    f"group has one value for each of the {n} rows, like the query of each row: give it as qid="
-                )
-            if not is_number or sizes.sum() != n:
-                total = f"sums to {sizes.sum()}" if is_number else f"is {sizes.dtype}"
-                raise ValueError(
-                    f"group {total}, data has {n} rows: give the number of documents of each query"
+                    f"group is {shorten_repr(sizes.tolist())}, and {table.name} has {n} rows: give the number of "
+                    "documents of each query, or the query of each row as qid="
                 )
 
         # Where each role is looked for: the key under which it is kept, its column, and the array in its place.
@@ -282,7 +276,7 @@ class Columns:
         if table.is_letor and document is None and DOCUMENT in table.names:
             document = DOCUMENT
         wanted = [
-            ("query", "qid", self.query, ids),
+            ("query", "qid", self.query, qid if group is None else sizes),
             ("label", RELEVANCE, label, y),
             *(("sources", key, self.sources.get(key), arrays.get(key)) for key in {**self.sources, **arrays}),
             ("position", "position", self.position, position),
@@ -294,19 +288,19 @@ class Columns:
         for role, key, column, values in wanted:
             if role == "sources":
                 check_new_source(key)
-            check_order("y" if role == "label" else key, values, table.name, rows_of_table)
+            called = {"label": "y", "sources": f"sources[{key!r}]"}.get(role, key)
+            check_order(called, values, table.name, rows_of_table)
             is_column = column is not None and column in table.names
             if is_column and values is not None:
-                what = {"query": "group or qid", "label": "y"}.get(role, role)
+                what = "group or qid" if role == "query" else called
                 raise ValueError(
                     f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or "
                     "rename the column"
                 )
             if is_column:
                 with naming_rows(table.place):
-                    found[key] = _read_column(table, role, column)
-                    if key in self.rates:
-                        refuse_labels(f"column {quote(column)}", found[key], found[key] < 0, COUNTS)
+                    values, called = _values_of(table, role, column), f"column {quote(column)}"
+                    found[key] = _convert(role, called, values, key in self.rates)
             elif values is None:
                 # Neither a column nor an array: an error where the role must be filled.
                 if column is None and role == "label":
@@ -314,19 +308,19 @@ class Columns:
                 if column is not None and (role in ("query", "label") or not optional):
                     if table.is_named:
                         table.check(column, role)
-                    or_so = ""
+                    remedy = "give a table with it"
                     if role == "query":
-                        before = "eval_" if table.name.startswith("eval") else ""
-                        or_so = f", or the queries as {before}group= or {before}qid="
-                    raise ValueError(
-                        f"{role}: {table.name} has no column {quote(column)}: give a table with it{or_so}"
-                    )
-            elif role == "weight":
+                        remedy += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
+                    raise ValueError(f"{role}: {table.name} has no column {quote(column)}: {remedy}")
+            elif role == "weight":  # of rows or of queries, which are matched below
                 found[key] = values
-            elif role != "query" or sizes is None:
-                found[key] = _read_array(table, role, key, values)
-                if key in self.rates:
-                    refuse_labels(f"sources[{key!r}]", found[key], found[key] < 0, COUNTS)
+            elif values is not sizes:
+                found[key] = _convert(role, called, values, key in self.rates)
+                size = len(getattr(found[key], "codes", found[key]))  # codes of positions
+                if size != n:
+                    raise ValueError(
+                        f"{called} has {size} rows, {table.name} has {n}: give one value per document"
+                    )
 
         # Rows of a query come together.
         rows, weights = None, found.pop("weight", None)
@@ -416,6 +410,7 @@ class Encoder:
             table.check(column, "categorical")
             if column not in features:
                 raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
+        table.say_notes(columns.categorical)
         found: dict[Any, Sequence[Any]] = {}
         typed, named = set(table.categorical), set(columns.categorical)
         for column in features:
@@ -546,59 +541,51 @@ class Encoder:
         return Collection(features, queries, documents, names or None, categories, rows)
 
 
-def _read_column(table: Table, role: str, column: str) -> Any:
-    """Convert a column to the type of its role."""
-    called = f"column {quote(column)}"
+def _values_of(table: Table, role: str, column: str) -> Any:
+    """A column as its role takes it: numbers, texts or both."""
+    if role in REMEDIES:
+        return table.numbers([column], REMEDIES[role])[:, 0]
+    table.say_notes([column])
     if role == "query":
-        return query_ids(called, table.values(column))
+        return table.values(column)
     if role == "document":
         if table.series(column).dtype.is_float():
-            refuse_merged(called, table.values(column))
+            refuse_merged(f"column {quote(column)}", table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
-    if role in REMEDIES:
-        numbers = table.numbers([column], REMEDIES[role])[:, 0]
-        return weights_of(called, numbers) if role == "weight" else labels_of(called, numbers)
 
     # Positions; absent ones are 0 in LETOR text, and those of text are ranks where every one is a number, as in CSV.
     given = table.column(column)
     if table.is_letor:
-        given = np.where(np.asarray(given) == 0, np.nan, given)
-    elif table.series(column).dtype == nw.String:
+        return np.where(np.asarray(given) == 0, np.nan, given)
+    if table.series(column).dtype == nw.String:
         import pandas as pd
 
         texts = table.values(column)
         ranks = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
         is_name = np.isnan(ranks) & ~is_missing(texts)
         if not is_name.any():
-            given = ranks
-        elif not np.isnan(ranks).all():
-            row = int(is_name.argmax())
-            raise RowError(called, row, f"is {quote(texts[row])}", f"other rows have numbers; {ONE_KIND}")
-    return positions_of(called, given)
+            return ranks
+        if not np.isnan(ranks).all():
+            row, remedy = int(is_name.argmax()), f"other rows have numbers; {ONE_KIND}"
+            raise RowError(f"column {quote(column)}", row, f"is {quote(texts[row])}", remedy)
+    return given
 
 
-def _read_array(table: Table, role: str, key: str, values: Any) -> Any:
-    """An array in the place of a column, with a value for each row."""
-    found: Any
+def _convert(role: str, called: str, values: Any, is_rate: bool) -> Any:
+    """The values of a role in its type, checked; `called` is their name in errors."""
     if role == "query":
-        found = query_ids(key, values)
-    elif role == "position":
-        found = positions_of(key, values)
-    elif role == "label":
-        found = labels_of(key, only_column(values))
-    else:
-        found = labels_of(f"sources[{key!r}]", values)
-    size = len(getattr(found, "codes", found))  # codes of positions
-    if size != len(table):
-        before = ""
-        if table.name.startswith("eval"):
-            before = f"{table.name} "
-        called = {"label": "y"}.get(role, key)
-        raise ValueError(
-            f"{before}{called} has {size} rows, {table.name} has {len(table)}: give one value per document"
-        )
-    return found
+        return query_ids(called, values)
+    if role == "position":
+        return positions_of(called, values)
+    if role == "weight":
+        return weights_of(called, values)
+    if role == "document":
+        return values
+    labels = labels_of(called, only_column(values))
+    if is_rate:
+        refuse_labels(called, labels, labels < 0, "counts of clicks must be ≥ 0")
+    return labels
 
 
 def plain_category(value: Any) -> Any:

@@ -317,8 +317,8 @@ class Queries:
             None if self.index is None else self.index[rows],
         )
 
-    def parts(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
-        """All queries in parts of about this number of documents, not copied: first and last query, and the part."""
+    def chunks(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
+        """All queries in chunks of about this number of documents, not copied: first and last query, and the chunk."""
         first = 0
         while first < self.n_queries:
             start = int(self.offsets[first])

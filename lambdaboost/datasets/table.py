@@ -16,9 +16,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,8 @@ class Table:
         The number of the first row in messages: 0 in a table, 1 below the header in a file.
     is_letor : bool
         Whether the frame has the columns of LETOR text, in which an absent feature is 0.
+    notes : mapping of str to str
+        By column what a reader of it may have meant otherwise, which `say_notes` says.
 
     """
 
@@ -80,6 +82,7 @@ class Table:
     matrix: Any = None
     first_row: int = 0
     is_letor: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         if self.frame is not None:
@@ -107,6 +110,12 @@ class Table:
     def place(self, row: int) -> str:
         """The words for a row."""
         return f"row {self.first_row + row} of {self.name}"
+
+    def say_notes(self, columns: Iterable[Any]) -> None:
+        """Warn of what a reader of the columns may have meant otherwise."""
+        for column in columns:
+            if column in self.notes:
+                warn(f"column {quote(column)} of {self.name} {self.notes[column]}")
 
     def check(self, column: Any, argument: str = "") -> None:
         """Raise if there is no such column; `argument` is what named it."""
@@ -158,6 +167,7 @@ class Table:
 
         if not columns:
             return np.empty((len(self), 0), np.float32)
+        self.say_notes(columns)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
         schema = self.frame.schema
@@ -334,10 +344,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         return Table(str(path), nw.from_native(frame), first_row=1, is_letor=True)
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
+    notes: dict[str, str] = {}
     what = "Parquet" if ending in PARQUET else "CSV with a header"
     try:
         if ending in SEPARATORS:
-            frame = _read_csv(path, SEPARATORS[ending], text)
+            frame, notes = _read_csv(path, SEPARATORS[ending], text)
         else:
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
@@ -352,11 +363,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
-    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1)
+    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, notes=notes)
 
 
-def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
-    """A CSV file; what pandas would mend without a word is an error."""
+def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[Any, dict[str, str]]:
+    """A CSV file, and notes on its columns; what pandas would mend without a word is an error."""
     import pandas as pd
 
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
@@ -367,8 +378,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
         # Text: what has to be, and for now numbers with leading zeros; of the latter a word may mean a missing one.
         kept, columns = set(text), zip(names, dict(head.iloc[1:]).values(), strict=True)
         padded = [name for name, of in columns if name not in kept and of.str.fullmatch(PADDED).any()]
-        words = ["", *MISSING, *(f" {word}" for word in MISSING)]
-        missing = {name: [""] if name in kept else words for name in names}
+        empty = ["", *MISSING, *(f" {word}" for word in MISSING)]
+        missing = {name: [""] if name in kept else empty for name in names}
         file.seek(0)
         frame = pd.read_csv(
             file, low_memory=False, na_values=missing, dtype=dict.fromkeys([*kept, *padded], str), **settings
@@ -389,23 +400,23 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> Any:
                             "file was cut off"
                         )
 
-    # What may have been meant otherwise is said.
-    for name in frame.columns.intersection(kept):
-        if there := sorted(frame[name][frame[name].isin(MISSING)].unique()):
-            warn(
-                f"column {quote(name)} of {path} holds {listed(there)}, read as text like any other: leave the field "
-                "empty where the value is missing"
+    # What may have been meant otherwise; a column with leading zeros was text, and becomes numbers if all of it are.
+    notes: dict[str, str] = {}
+    for name in frame.columns.intersection(list(kept)):
+        if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):
+            notes[name] = (
+                f"holds {listed(words)}, read as text like any other: leave the field empty where the value is missing"
             )
     for name in padded:
         fields, numbers = frame[name], pd.to_numeric(frame[name], errors="coerce")
         if numbers.notna().equals(fields.notna()):
             first = fields[fields.str.fullmatch(PADDED, na=False)].iloc[0]
-            warn(
-                f"column {quote(name)} of {path} holds {first!r}, read as the number {int(first)}: if it is a code, "
-                "make the column a category, or leave it out"
+            notes[name] = (
+                f"holds {first!r}, read as the number {int(first)}: if it is a code, make the column a category, or "
+                "leave it out"
             )
             frame[name] = numbers
-    return frame
+    return frame, notes
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -106,23 +106,17 @@ class Training(Protocol):
         str  # a method of its boosters that those of no other engine have, by which they are known
     )
 
+    ROUNDS_METHOD: str  # the method that counts its rounds, with those of the model that it continues
+    THREADS: str  # the parameter with the number of threads
+
     def params_of(self, booster: Any) -> Mapping[str, Any]:
         """The parameters that the user gave, as far as the engine shows them."""
-
-    def round_counter(self, booster: Any) -> Callable[[Any], int]:
-        """The method with the booster's own count of rounds, with those of the model that it continues."""
-
-    def threads_given(self, booster: Any) -> Any:
-        """The number of threads that the user gave; None, or no number above 0, without one."""
 
     def own_metrics(self, booster: Any) -> Sequence[str]:
         """The names of the engine's own metrics that the booster evaluates, as in its results."""
 
     def metrics_in_training(self, booster: Any) -> Sequence[Any]:
         """The callables that the training of the booster evaluates."""
-
-    def after_first_scores(self, booster: Any) -> None:
-        """What a booster needs once, after the scores of its first round."""
 
     def metric_result(self, name: str, value: float) -> tuple[Any, ...]:
         """What the engine expects of a metric that is maximised: its name, its value, and what else."""
@@ -167,7 +161,6 @@ class Training(Protocol):
 
     # Trainings of several workers over the engine's own network, as `lambdaboost.dask` asks for them.
 
-    THREADS: str  # the parameter with the number of threads
     OF_CLUSTER: dict[str, Any]  # the parameters of a training of several workers, unless others are given
 
     def open_network(self, client: Any, workers: list[str]) -> dict[str, Any]:
@@ -271,11 +264,3 @@ def with_min_leaf_size(
     if least is not None and engine.given(params, name) is None:
         found[name] = least
     return found
-
-
-def cannot_export(what: str, remedy: str) -> ValueError:
-    """The error for a model that is no sum of trees of `Split`."""
-    return ValueError(f"cannot export a model with {what}: {remedy}")
-
-
-OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"

@@ -47,6 +47,8 @@ NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each q
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 BOOSTER_METHOD = "rollback_one_iter"
+ROUNDS_METHOD = "current_iteration"  # which leaves out rounds whose tree has no split
+THREADS = "num_threads"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"
@@ -165,20 +167,6 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
-def round_counter(booster: Any) -> Callable[[Any], int]:
-    """The method with the booster's own count of rounds, with those of the model that it continues.
-
-    It leaves out rounds whose tree has no split.
-    """
-    counter: Callable[[Any], int] = type(booster).current_iteration
-    return counter
-
-
-def threads_given(booster: Any) -> Any:
-    """The number of threads among the parameters of a booster; None if there is none."""
-    return given(params_of(booster), "num_threads")
-
-
 def own_metrics(booster: Any) -> Sequence[str]:
     """The names of LightGBM's own metrics that the booster evaluates, as in its results."""
     return getattr(booster, "_Booster__name_inner_eval", None) or ()
@@ -192,7 +180,7 @@ def metrics_in_training(booster: Any) -> Sequence[Any]:
     return found
 
 
-def after_first_scores(booster: Any) -> None:
+def restart_dart(booster: Any) -> None:
     """Let DART drop the same trees in every run, once the scores of its first round are computed.
 
     It does not initialise the variable that records whether trees were dropped in a round, so that the first round
@@ -303,7 +291,6 @@ def set_booster(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
 
 # Clusters.
 
-THREADS = "num_threads"
 OF_CLUSTER: dict[str, Any] = {"tree_learner": "data"}
 
 

@@ -46,7 +46,8 @@ NO_GROUPS = (
 )
 
 # A method of XGBoost's boosters that LightGBM's do not have.
-BOOSTER_METHOD = "num_boosted_rounds"
+BOOSTER_METHOD = ROUNDS_METHOD = "num_boosted_rounds"
+THREADS = "nthread"
 
 # The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.
@@ -162,23 +163,16 @@ def state_of(booster: Any) -> dict[str, Any]:
     return learner
 
 
-def round_counter(booster: Any) -> Callable[[Any], int]:
-    """The method with the booster's own count of rounds, with those of the model that it continues."""
-    return type(booster).num_boosted_rounds
-
-
-def threads_given(booster: Any) -> Any:
-    """The number of threads of a booster; 0 where it was not set."""
-    return state_of(booster).get("generic_param", {}).get("nthread")
-
-
 def params_of(booster: Any) -> Mapping[str, Any]:
     """The parameters given to the `xgboost.train` or `xgboost.cv` that trains the booster, or known from its state.
 
-    A booster knows its kind and the least weight of a leaf, whoever trains it; the default is left out.
+    A booster knows its threads, its kind and the least weight of a leaf, whoever trains it; defaults are left out.
     """
     params = dict(_training_of(booster).get("params") or ())  # of pairs too
-    boosting = state_of(booster).get("gradient_booster", {})
+    state = state_of(booster)
+    if threads := int(state.get("generic_param", {}).get("nthread", 0)):
+        params[THREADS] = threads
+    boosting = state.get("gradient_booster", {})
     least = boosting.get("gbtree", boosting).get("tree_train_param", {}).get(MIN_LEAF_SIZE, 1)
     if float(least) != 1:
         params[MIN_LEAF_SIZE] = least
@@ -201,10 +195,6 @@ def stops_early(booster: Any) -> bool:
     """Whether the `xgboost.train` or `xgboost.cv` of the booster stops early."""
     callbacks = _training_of(booster).get("callbacks") or ()
     return any(isinstance(one, package(NAME).callback.EarlyStopping) for one in callbacks)
-
-
-def after_first_scores(booster: Any) -> None:
-    """XGBoost needs nothing."""
 
 
 # Early stopping maximises metrics whose name begins so, and minimises all others.
@@ -330,7 +320,6 @@ def set_booster(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
 
 # Clusters.
 
-THREADS = "nthread"
 OF_CLUSTER: dict[str, Any] = {}
 
 

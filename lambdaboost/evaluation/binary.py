@@ -10,23 +10,25 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import longest, mask_not_retrieved, over_rankings
 
 
-def relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
-    """1 for a relevant document, else 0: float32 (n_documents,)."""
-    return (q.relevance >= np.float32(threshold)).astype(np.float32)
+def relevant(measure: Any, q: Queries) -> NDArray[np.float32]:
+    """1 for a document that is relevant by the measure's source and threshold, else 0: float32 (n_documents,)."""
+    return (q.source(measure.source) >= np.float32(measure.threshold)).astype(np.float32)
 
 
-def count_judged(q: Queries, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_judged(measure: Any, q: Queries) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of relevant documents of each query, and of others with a grade, int64 (n_queries,); cached in `q`."""
 
     def count() -> tuple[NDArray[np.int64], ...]:
-        masks = (q.relevance >= np.float32(threshold), q.relevance < np.float32(threshold))
+        grades, threshold = q.source(measure.source), np.float32(measure.threshold)
+        masks = (grades >= threshold, grades < threshold)
         return tuple(np.add.reduceat(mask, q.offsets[:-1], dtype=np.int64) for mask in masks)
 
-    return q.memo(("judged", threshold), count)
+    return q.memo(("judged", measure.source, measure.threshold), count)
 
 
 def over_judged(
@@ -36,8 +38,8 @@ def over_judged(
 
     The grades are in rank order, and undefined past rank k. NaN where no document is relevant.
     """
-    n_relevant, n_others = count_judged(q, measure.threshold)
-    grades = mask_not_retrieved(q.relevance, scores, np.nan)
+    n_relevant, n_others = count_judged(measure, q)
+    grades = mask_not_retrieved(q.source(measure.source), scores, np.nan)
     values = over_rankings(
         function, grades, scores, q, k, np.float32(measure.threshold), n_relevant, n_others
     )
@@ -56,6 +58,8 @@ class AUC(Measure):
     ----------
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -66,13 +70,14 @@ class AUC(Measure):
 
     """
 
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One less the share of pairs in the wrong order."""
-        n_relevant, n_others = count_judged(q, self.threshold)
+        n_relevant, n_others = count_judged(self, q)
         pairs = n_relevant * n_others
-        return over_rankings(_aucs, q.relevance, scores, q, None, np.float32(self.threshold), pairs)
+        return over_rankings(_aucs, q.source(self.source), scores, q, None, np.float32(self.threshold), pairs)
 
 
 @kernel
@@ -98,6 +103,8 @@ class BPref(Measure):
     ----------
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -108,7 +115,8 @@ class BPref(Measure):
 
     """
 
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """By the others above each relevant document."""
@@ -145,6 +153,8 @@ class MAP(Measure):
         The last rank that counts; None counts all.
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -158,7 +168,8 @@ class MAP(Measure):
     """
 
     k: int | None = None
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The precisions at the ranks of relevant documents, averaged."""
@@ -193,6 +204,8 @@ class MRR(Measure):
         The last rank that counts; None counts all.
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -204,7 +217,8 @@ class MRR(Measure):
     """
 
     k: int | None = None
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One over the rank of the first relevant document."""
@@ -236,6 +250,8 @@ class Precision(Measure):
         The last rank that counts.
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -247,7 +263,8 @@ class Precision(Measure):
     """
 
     k: int
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """Hits over k."""
@@ -268,6 +285,8 @@ class Recall(Measure):
         The last rank that counts.
     threshold : float, default 1
         The lowest grade that counts as relevant.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -279,11 +298,12 @@ class Recall(Measure):
     """
 
     k: int
-    threshold: float = 1
+    threshold: float = 1.0
+    source: str = RELEVANCE
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """Hits over the number of relevant documents."""
-        return over_judged(_hits, self, scores, q, self.k) / count_judged(q, self.threshold)[0]
+        return over_judged(_hits, self, scores, q, self.k) / count_judged(self, q)[0]
 
 
 @kernel

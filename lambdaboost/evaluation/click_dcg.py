@@ -83,7 +83,7 @@ class ClickDCG(Measure):
         check_choice("estimator", self.estimator, Estimator)
         if self.clip is not None:
             remedy = "give the highest weight of a click, a number ≥ 1, or None"
-            self._set(clip=check_number("clip", self.clip, 1, remedy=remedy))
+            check_number("clip", self.clip, 1, remedy=remedy)
 
     @property
     def reads_positions(self) -> bool:

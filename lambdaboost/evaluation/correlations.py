@@ -58,6 +58,11 @@ class PairAccuracy(Measure):
     with r_i the rank, so tied scores count by input order (Burges, Ragno and Le 2006, §2). Documents
     without a label are in no pair. In [0, 1]; `empty` where there is no pair.
 
+    Parameters
+    ----------
+    source : str, default "relevance"
+        The label source.
+
     Examples
     --------
     >>> from lambdaboost.datasets import Queries
@@ -68,9 +73,11 @@ class PairAccuracy(Measure):
 
     allows_negative: ClassVar[bool] = True
 
+    source: str = RELEVANCE
+
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The share of pairs in the right order."""
-        return share_of_pairs(scores, q, RELEVANCE)
+        return share_of_pairs(scores, q, self.source)
 
 
 class Pearson(Measure):

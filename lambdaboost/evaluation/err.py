@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
 
@@ -27,6 +28,8 @@ class ERR(Measure):
         The last rank that counts; None counts all.
     max_grade : float, default 4
         The highest possible grade, l_max.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Raises
     ------
@@ -42,23 +45,25 @@ class ERR(Measure):
     """
 
     k: int | None = None
-    max_grade: float = 4
+    max_grade: float = 4.0
+    source: str = RELEVANCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
         remedy = "give the highest possible grade, above 0 and at most 1023"
-        self._set(max_grade=check_number("max_grade", self.max_grade, above=0, high=1023, remedy=remedy))
+        check_number("max_grade", self.max_grade, above=0, high=1023, remedy=remedy)
 
     def satisfaction(self, q: Queries) -> NDArray[np.float64]:
         """R, the probability of each document that it satisfies, float64 (n_documents,)."""
-        too_high = q.relevance > np.float32(self.max_grade)
-        refuse_labels("relevance", q.relevance, too_high, f"above max_grade={self.max_grade}; raise it")
-        grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
+        grades = q.source(self.source)
+        too_high = grades > np.float32(self.max_grade)
+        refuse_labels(self.source, grades, too_high, f"above max_grade={self.max_grade:g}; raise it")
+        grades = np.nan_to_num(grades.astype(np.float64), nan=0.0)
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The sum over the ranks up to k."""
-        satisfaction = q.memo((ERR, self.max_grade), lambda: self.satisfaction(q))
+        satisfaction = q.memo((ERR, self.source, self.max_grade), lambda: self.satisfaction(q))
         best = np.maximum.reduceat(satisfaction, q.offsets[:-1])
         values = over_rankings(_errs, mask_not_retrieved(satisfaction, scores, 0.0), scores, q, self.k)
         return np.where(best > 0, values, np.nan)

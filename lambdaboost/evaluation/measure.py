@@ -6,7 +6,6 @@ import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import field, fields, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,11 +56,11 @@ class Measure(Value, ABC, registered=False):
     empty: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.empty, Real) and math.isnan(self.empty):
-            self._set(empty=math.nan)  # which equals itself in tuples, as other NaN do not
-        else:
-            remedy = "give a number, or float('nan') to leave such queries out"
-            self._set(empty=float(check_number("empty", self.empty, remedy=remedy)))
+        super().__post_init__()
+        if self.empty is not math.nan:
+            check_number(
+                "empty", self.empty, remedy="give a number, or float('nan') to leave such queries out"
+            )
         # Fields that mean the same in every measure that has them.
         for spec in fields(self):
             value = getattr(self, spec.name)
@@ -72,14 +71,9 @@ class Measure(Value, ABC, registered=False):
                 check_whole("k", value, remedy=remedy)
             elif spec.name == "threshold":
                 remedy = "give the lowest grade that counts as relevant, a number > 0"
-                self._set(threshold=check_number("threshold", value, above=0, remedy=remedy))
+                check_number("threshold", value, above=0, remedy=remedy)
             elif spec.name == "source" and not isinstance(value, str):
                 raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
-
-    def _set(self, **checked: Any) -> None:
-        """Store checked fields, in ``__post_init__`` only."""
-        for name, item in checked.items():
-            object.__setattr__(self, name, item)
 
     @property
     def name(self) -> str:

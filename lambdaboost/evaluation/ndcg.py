@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from lambdaboost._checks import RowError, check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
-
-Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
 
 class DiscountedGain(Measure, registered=False):
@@ -66,8 +65,7 @@ class NDCG(DiscountedGain):
     .. math:: \mathrm{NDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{l(r)} - 1}{\log_2(1 + r)}
 
     with l(r) the grade at rank r and Z the highest such sum (Burges, Ragno and Le 2006, eq. 1). In [0, 1];
-    `empty` where no document has gain. It reads the grades, `relevance`; for labels in [0, 1] of another source there
-    is `CNDCG`.
+    `empty` where no document has gain. For labels in [0, 1], such as click rates, there is `CNDCG`.
 
     Parameters
     ----------
@@ -76,6 +74,8 @@ class NDCG(DiscountedGain):
     gain : {"exponential", "linear"} or tuple of float
         The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``),
         which must not decrease with the grade.
+    source : str, default "relevance"
+        The label source of the grades.
 
     Examples
     --------
@@ -88,41 +88,39 @@ class NDCG(DiscountedGain):
 
     """
 
-    gain: Gain = "exponential"
+    gain: Literal["exponential", "linear"] | tuple[float, ...] = "exponential"
+    source: str = RELEVANCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given: Any = self.gain
-        if isinstance(given, str) and given in ("exponential", "linear"):
+        table = self.gain
+        if table in ("exponential", "linear"):
             return
         remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
-        if isinstance(given, str):
-            raise ValueError(f"gain is {given!r}: {remedy}")
-        try:
-            table = tuple(float(g) for g in given)
-        except (TypeError, ValueError):
-            raise TypeError(f"gain is {given!r}: {remedy}") from None
-        if not table or not all(0 <= g < float("inf") for g in table):
-            raise ValueError(f"gain is {given!r}: {remedy}")
-        if fall := [l for l in range(1, len(table)) if table[l] < table[l - 1]]:
-            l = fall[0]
-            raise ValueError(
-                f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
-                "gains must not decrease with the grade, so that the best order is by grade"
-            )
-        self._set(gain=table)
+        if isinstance(table, str):
+            raise ValueError(f"gain is {table!r}: {remedy}")
+        if not isinstance(table, tuple) or not all(isinstance(gain, float) for gain in table):
+            raise TypeError(f"gain is {table!r}: {remedy}")
+        if not table or not all(0 <= gain < float("inf") for gain in table):
+            raise ValueError(f"gain is {table!r}: {remedy}")
+        for l in range(1, len(table)):
+            if table[l] < table[l - 1]:
+                raise ValueError(
+                    f"gain is {table!r}: the gain of grade {l} is less than that of grade {l - 1}; "
+                    "gains must not decrease with the grade, so that the best order is by grade"
+                )
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
-        grades, gain = q.relevance, self.gain
+        grades, gain = q.source(self.source), self.gain
         l = np.nan_to_num(grades.astype(np.float64), nan=0.0)
         if gain == "linear":
             return l
         if gain == "exponential":
             too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
-            refuse_labels("relevance", grades, l >= 1024, too_high)
+            refuse_labels(self.source, grades, l >= 1024, too_high)
             return np.exp2(l) - 1.0
         remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
-        refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
+        refuse_labels(self.source, grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
         return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
@@ -158,17 +156,18 @@ class CNDCG(DiscountedGain):
     """
 
     source: str = "clicks"
-    scale: float = 4
+    scale: float = 4.0
     short_name = "ndcg"  # with the source: ndcg@10-clicks
 
     def __post_init__(self) -> None:
         super().__post_init__()
         remedy = "give a number above 0 and at most 1023, such as the highest grade"
-        self._set(scale=check_number("scale", self.scale, above=0, high=1023, remedy=remedy))
+        check_number("scale", self.scale, above=0, high=1023, remedy=remedy)
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)
-        refuse_labels(self.source, labels, labels > 1, "click labels must lie in [0, 1]")
+        remedy = f"click labels must lie in [0, 1]; for grades give NDCG(source={self.source!r})"
+        refuse_labels(self.source, labels, labels > 1, remedy)
         return np.exp2(self.scale * np.nan_to_num(labels.astype(np.float64), nan=0.0)) - 1.0
 
 

@@ -28,13 +28,13 @@ from lambdaboost.evaluation.comparison import (
 )
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
-from lambdaboost.evaluation.significance import ROUNDING, interval, paired
+from lambdaboost.evaluation.significance import ROUNDING, interval, paired_differences
 
 # Values of a measure after each round, by data set and measure.
 History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
-LONGEST = 4_000  # characters of a paragraph
+MAX_PARAGRAPH = 4_000  # characters of a paragraph
 SHOWN = 12  # contributions of features
 LONGEST_NAME = 28  # characters of a measure in tables and charts
 
@@ -107,7 +107,12 @@ def report(
         chosen = default_measures(queries)
     values, ties = measure_systems(scores, queries, chosen)
     comparison = compare_values(values, queries.query_weight)
-    names = _short_names(chosen)
+    # What tables and charts call a measure by its `repr`; in place of a long name, its class and its place.
+    names = {}
+    for at, measure in enumerate(chosen, 1):
+        names[repr(measure)] = measure.name
+        if len(measure.name) > LONGEST_NAME:
+            names[repr(measure)] = f"{measure.short_name} ({at})"
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
     facts += [(f"Ties of {name}", said) for name, said in ties.items()]
@@ -145,7 +150,7 @@ def report(
 def _escape(text: str) -> str:
     if not text:
         return ""
-    return html.escape(plain(text, LONGEST))
+    return html.escape(plain(text, MAX_PARAGRAPH))
 
 
 def _table(frame: Any, caption: str, classes: str = "") -> str:
@@ -163,24 +168,6 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
     image, text = b64encode(charts.render_svg(draw)).decode(), _escape(caption)
     image = f'<img src="data:image/svg+xml;base64,{image}" alt="Chart: {text}">'
     return f'<figure class="chart">\n{image}\n<figcaption>{text}</figcaption>\n</figure>'
-
-
-def _short_names(measures: Iterable[Measure]) -> dict[str, str]:
-    """What tables and charts call each measure by its `repr`: its class and cutoff, its source, and what else differs.
-
-    >>> from lambdaboost import CNDCG, NDCG
-    >>> [*_short_names([NDCG(10), NDCG(3, gain="linear"), CNDCG(3)]).values()]
-    ['NDCG@10', 'NDCG@3 gain.linear', 'CNDCG@3 clicks']
-    """
-    names: dict[str, str] = {}
-    for measure in measures:
-        text = type(measure).__name__ + measure.name.removeprefix(measure.short_name).replace("-", " ")
-        if len(text) > LONGEST_NAME:
-            text = f"{text[: LONGEST_NAME - 4]}…"
-            again = sum(name.startswith(text) for name in names.values())
-            text += f" {again + 1}" * (again > 0)
-        names[repr(measure)] = text
-    return names
 
 
 # Sections
@@ -271,7 +258,7 @@ def _gains_section(
     for system in others:
         pieces.append(f"<h3>{_escape(system)}</h3>")
         for measure in measures:
-            x, _ = paired(values[system][measure], values[baseline][measure], q.query_weight)
+            x, _ = paired_differences(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
                 f"{names[repr(measure)]} of each query, {system} less {baseline}, sorted: {better} better, "

@@ -52,6 +52,7 @@ class ApproxNDCG(Objective):
     alpha: float = 10.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_dcg("metric", self.metric)
         if self.metric.k is not None:
             raise ValueError(

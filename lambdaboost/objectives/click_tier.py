@@ -63,6 +63,7 @@ class ClickTier(PairObjective):
     zeros: Zeros = "label"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_dcg("metric", self.metric)
         check_sigma(self.sigma)
         check_choice("zeros", self.zeros, Zeros)

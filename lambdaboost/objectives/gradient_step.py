@@ -13,9 +13,8 @@ from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective, check_objective
 
 Normalize = Literal["query", "none"]
-ROUNDING = (
-    16 * np.finfo(np.float64).eps
-)  # of the largest μ: λ below it are rounding errors of forces that cancel
+# Of the largest μ of a query: where the spread of its λ is less, forces cancel, and λ are their rounding errors.
+ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 class GradientStep(Objective):
@@ -47,6 +46,7 @@ class GradientStep(Objective):
     normalize: Normalize = "query"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_objective("objective", self.objective)
         check_choice("normalize", self.normalize, Normalize)
 

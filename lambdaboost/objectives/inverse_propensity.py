@@ -52,6 +52,7 @@ class InversePropensity(PairObjective):
     clip: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_objective("objective", self.objective)
         if not isinstance(self.propensities, Propensities):
             raise TypeError(

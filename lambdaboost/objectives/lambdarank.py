@@ -22,7 +22,7 @@ class LambdaRank(PairObjective):
     =================== =======================================================================================
     NDCG@k, CNDCG@k     :math:`|(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k
     Precision@k         :math:`1/k` where :math:`p \le k < r`; Precision@1 is winner takes all
-    Recall@k            :math:`1/R` where :math:`p \le k < r`, R the number of relevant documents
+    Recall@k            :math:`1/m` where :math:`p \le k < r`
     MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
     MRR@k               :math:`|\max(v(r_j), x_i) - Z|`
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
@@ -33,11 +33,12 @@ class LambdaRank(PairObjective):
     The letters of each row; the modules of `lambdaboost.objectives.swaps` derive them:
 
     - NDCG: D is the discount, Z* the DCG of the best order.
+    - Recall: m is the number of relevant documents.
     - MAP: v(r) = 1/r, 0 past k; C(r) counts the relevant documents up to rank r, and S(r) sums v over their ranks; M is
-      the number of relevant documents, or k if that is less.
+      m, or k if that is less.
     - MRR: v as for MAP; :math:`x_i` is the reciprocal rank of the first of the other relevant documents.
-    - ERR: :math:`R_i` is the probability that i satisfies, Q(r) the product of 1 − R above rank r, and
-      :math:`V(r) = \sum_{t<r} R(t) Q(t)/t + Q(r)/r`, terms past k zero.
+    - ERR: :math:`R_i` is the probability that i satisfies and R(t) that of the document at rank t, Q(r) the product of
+      1 − R(t) above rank r, and :math:`V(r) = \sum_{t<r} R(t) Q(t)/t + Q(r)/r`, terms past k zero.
     - PairAccuracy: N is the number of pairs of different labels.
     - Spearman: b are the ranks of the labels less their mean, ties averaged; :math:`B^2 = \sum b^2` and, for n
       documents, :math:`A^2 = n(n^2-1)/12`.
@@ -64,6 +65,7 @@ class LambdaRank(PairObjective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_swap("metric", self.metric)
         check_sigma(self.sigma)
 

@@ -58,7 +58,7 @@ class ListMLE(Objective):
 
 
 @inlined
-def _choose(s, level, g, top, others, e, lam, mu):
+def _add_forces_of_level(s, level, g, top, others, e, lam, mu):
     """Add the forces of level g, each of whose documents is chosen before all worse ones, which are read already.
 
     p_kj is the share of document j in the denominator of document k. A p near 1 has its 1 − p from the other terms of
@@ -92,7 +92,7 @@ def _choose(s, level, g, top, others, e, lam, mu):
 
 
 @inlined
-def _join(s, level, g, top, others, e):
+def _add_level_to_denominator(s, level, g, top, others, e):
     """Level g is read: the top and the others with its documents."""
     before = top
     for k in range(s.size):
@@ -118,8 +118,8 @@ def _listmle_kernel(first, last, offsets, scores, level_of, level_first, lam, mu
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         s, level, e_here = scores[a:b], level_of[a:b], e[: b - a]
-        top, others = -1, 0.0
+        top, others = np.int64(-1), 0.0
         for g in range(level_first[q + 1] - level_first[q] - 1, -1, -1):
             if top >= 0:
-                _choose(s, level, g, top, others, e_here, lam[a:b], mu[a:b])
-            top, others = _join(s, level, g, top, others, e_here)
+                _add_forces_of_level(s, level, g, top, others, e_here, lam[a:b], mu[a:b])
+            top, others = _add_level_to_denominator(s, level, g, top, others, e_here)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective
@@ -19,8 +19,9 @@ class ListNet(Objective):
     :math:`Y_i = e^{l_i} / \sum_j e^{l_j}` by the grades, the cost :math:`-\sum_i Y_i \log P_i` has
     :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
 
-    Only differences of grades count, so they may be below 0. Documents without a grade (NaN) are left out. A list of
-    equal grades contributes nothing.
+    Only differences of grades count, so they may be below 0; NDCG and the engines' own ranking metrics refuse such
+    grades, so watch the training by a measure of their order, such as `Spearman`, or by none. Documents without a grade
+    (NaN) are left out. A list of equal grades contributes nothing.
 
     Examples
     --------
@@ -48,29 +49,26 @@ class ListNet(Objective):
         return lambda_mu
 
 
-@inlined
-def _highest(values, grades):
-    """The first document of the highest value among those with a grade; -1 where none has one."""
-    top = -1
-    for i in range(values.size):
-        if grades[i] == grades[i] and (top < 0 or values[i] > values[top]):
-            top = i
-    return top
-
-
 @kernel
 def _listnet_kernel(first, last, offsets, scores, grades_of, lam_of, mu_of):
     """λ and μ of queries first:last, which stay 0 where all grades are equal. NaN, unequal to itself, is no grade."""
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         s, grades, lam, mu = scores[a:b], grades_of[a:b], lam_of[a:b], mu_of[a:b]
-        best, top = _highest(grades, grades), _highest(s, grades)
+        # The best grade, and the highest scored document with a grade; -1 where none has one.
+        best, top = -np.inf, -1
+        for i in range(s.size):
+            if grades[i] == grades[i]:
+                best = max(best, np.float64(grades[i]))
+                if top < 0 or s[i] > s[top]:
+                    top = i
+
         # `others` is Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation.
         grades_differ, total, others = False, 0.0, 0.0
         for i in range(s.size):
             if grades[i] == grades[i]:
-                grades_differ = grades_differ or grades[i] < grades[best]
-                total += math.exp(np.float64(grades[i]) - np.float64(grades[best]))
+                grades_differ = grades_differ or grades[i] < best
+                total += math.exp(np.float64(grades[i]) - best)
                 others += math.exp(s[i] - s[top]) if i != top else 0.0
         if not grades_differ:
             continue
@@ -80,5 +78,5 @@ def _listnet_kernel(first, last, offsets, scores, grades_of, lam_of, mu_of):
                 e = math.exp(s[i] - s[top])
                 p = e / (1 + others)
                 rest = (others if i == top else 1 + (others - e)) / (1 + others)
-                lam[i] = math.exp(np.float64(grades[i]) - np.float64(grades[best])) / total - p
+                lam[i] = math.exp(np.float64(grades[i]) - best) / total - p
                 mu[i] = p * rest

@@ -24,6 +24,7 @@ class Constant(Value):
     w: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("w", self.w, 0, 1)
 
     def __call__(self, iteration: int) -> float:
@@ -42,6 +43,7 @@ class Linear(Value):
     rate: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("start", self.start, 0, 1)
         check_number("rate", self.rate, -1, 1)
 
@@ -61,6 +63,7 @@ class Exponential(Value):
     rate: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("start", self.start, 0, 1)
         check_number("rate", self.rate, 0)
 

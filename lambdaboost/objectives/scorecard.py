@@ -35,6 +35,7 @@ class Scorecard(Objective):
     weights: tuple[float | Schedule, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_tuple("objectives", self.objectives, "(LambdaRank(),)")
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")

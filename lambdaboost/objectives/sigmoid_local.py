@@ -10,19 +10,19 @@ from lambdaboost.objectives.swaps import check_swap
 
 
 class SigmoidLocal(PairObjective):
-    r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.
+    r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-15); ``SigmoidLocal(NDCG(3))`` is λ^{S@3} (eq. 16).
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so the force vanishes for pairs far apart in either direction. The paper has no μ: this is the slope of the force,
-    which changes sign. On an engine use it within `GradientStep`.
+    so the force vanishes for pairs far apart in either direction. μ, the slope of the force, changes sign, so that no
+    Newton step can use it (§5.3): on an engine use it within `GradientStep`, as the paper does.
 
     Parameters
     ----------
     metric : Measure
         The measure Z whose change by a swap weights a pair, any that `LambdaRank` takes.
     center : float
-        c of the paper; the force of a pair is largest at :math:`s_i - s_j = -c`.
+        c, the "center" μ of the paper; the force of a pair is largest at :math:`s_i - s_j = -c`.
 
     Examples
     --------
@@ -37,6 +37,7 @@ class SigmoidLocal(PairObjective):
     center: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_swap("metric", self.metric)
         check_number("center", self.center, -50, 50)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lambdaboost._checks import RowError, check_whole
-from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
@@ -55,6 +55,7 @@ class XENDCG(Objective):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_dcg("metric", self.metric)
         if self.metric.k is not None:
             raise ValueError(
@@ -97,22 +98,40 @@ class XENDCG(Objective):
 
 
 # γ is LightGBM's: bits 16 to 30 of the generator x ← a x + c modulo 2^32 that C compilers call rand, seeded for each
-# query by the objective's seed plus the query's number. Each round takes a draw a document. n steps of such a generator
-# are one step with other constants, so any draw is reached at once.
+# query by the objective's seed plus the query's number. Each round takes a draw a document.
 MULTIPLIER, INCREMENT = 214013, 2531011  # a and c
-MASK = 2**32 - 1  # x & MASK is x modulo 2^32
-AT_ONCE = 64  # draws
-# a and c of 1, 2, … AT_ONCE steps together. Products wrap around in int64, which loses none of the masked bits.
-POWERS = np.array([pow(MULTIPLIER, n, 2**32) for n in range(1, AT_ONCE + 1)])
-SUMS = np.array(
-    [INCREMENT * sum(pow(MULTIPLIER, k, 2**32) for k in range(n)) % 2**32 for n in range(1, AT_ONCE + 1)]
-)
+MASK = 2**32 - 1  # x & MASK is x modulo 2^32; products wrap around in int64, which loses none of these bits
 TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
 
 
 @inlined
-def _two_highest(s, gains):
-    """The highest scored document among those with a label and the next one's score; -1 where there are not two."""
+def _jump(steps):
+    """The a and c of the step that does as many steps of the generator at once, by squaring."""
+    power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
+    while steps > 0:
+        if steps & 1:
+            a, c = (power * a) & MASK, (power * c + add) & MASK
+        add = (power * add + add) & MASK
+        power = (power * power) & MASK
+        steps >>= 1
+    return a, c
+
+
+@inlined
+def _draw(gains, state, phi):
+    """Write 2^l − γ of each document; 0 without a label."""
+    for i in range(gains.size):
+        state = np.uint32(np.uint32(MULTIPLIER) * state + np.uint32(INCREMENT))
+        gamma = np.int32(np.uint32(state >> np.uint32(16)) & np.uint32(0x7FFF)) / 32768
+        phi[i] = gains[i] - gamma if gains[i] == gains[i] else 0.0
+
+
+@inlined
+def _distances_from_second(s, gains, below):
+    """Write how far each score is from the second highest, at most `FLOAT64_NORMAL`, of documents with a label.
+
+    The highest scored of them, or -1 where there are not two.
+    """
     top = -1
     first = second = -np.inf
     for i in range(s.size):  # without branches, which short lists would mispredict
@@ -120,56 +139,23 @@ def _two_highest(s, gains):
         top = i if x > first else top
         second = max(second, min(first, x))
         first = max(first, x)
-    return (top if second > -np.inf else -1), second
-
-
-@inlined
-def _apart(s, gains, top, second, below):
-    """How far each score is from the second highest, at most `FLOAT64_NORMAL`."""
+    if second == -np.inf:
+        below[:] = FLOAT64_NORMAL
+        return -1
     for i in range(s.size):
-        below[i] = min(second - s[i], FLOAT64_NORMAL) if top >= 0 and gains[i] == gains[i] else FLOAT64_NORMAL
-    if top >= 0:
-        below[top] = min(s[top] - second, FLOAT64_NORMAL)
+        below[i] = min(second - s[i], FLOAT64_NORMAL) if gains[i] == gains[i] else FLOAT64_NORMAL
+    below[top] = min(first - second, FLOAT64_NORMAL)
+    return top
 
 
 @inlined
-def _steps(times):
-    """The constants a and c of this number of steps taken as one, by squaring the step."""
-    power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
-    while times > 0:
-        if times & 1:
-            a, c = (power * a) & MASK, (power * c + add) & MASK
-        add = (power * add + add) & MASK
-        power = (power * power) & MASK
-        times >>= 1
-    return a, c
-
-
-@inlined
-def _draw(gains, state, phi):
-    """Write 2^l − γ of each document; 0 without a label."""
-    for first in range(0, gains.size, AT_ONCE):
-        gain, out = gains[first : first + AT_ONCE], phi[first : first + AT_ONCE]
-        for i in range(gain.size):  # each from the same state, to fill vector lanes
-            gamma = (((POWERS[i] * state + SUMS[i]) >> 16) & 0x7FFF) / 32768
-            out[i] = gain[i] - gamma if gain[i] == gain[i] else 0.0
-        state = (POWERS[AT_ONCE - 1] * state + SUMS[AT_ONCE - 1]) & MASK
-
-
-@inlined_strict_fp
-def _float32_sum(a, b, c):
-    """In this order, as LightGBM adds the terms."""
-    return np.float32(a) + np.float32(b) + np.float32(c)
-
-
-@inlined
-def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
+def _write_lambdas(top, e, phi, ratio, inverse_rest, lam, mu):
     """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
 
     With s' the second highest score, e is e^{s − s'} of every other document, whose sum is at least 1 however far below
-    the top they are, and e^{s' − s} of the top.
+    the top they are, and e^{s' − s} of the top. Terms are added in float32, one after the other, as in LightGBM.
     """
-    # ρ of the others is `scale` e, and φ is `inverse` times what was drawn.
+    # ρ of the others is `scale` e, and φ is `inverse` times 2^l − γ.
     fall, phi_top = e[top], phi[top]
     e[top] = phi[top] = 0
     others, total = 0.0, phi_top
@@ -188,6 +174,7 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
         ratio[i] = term * inverse_rest[i]
         ratios += ratio[i]
         lam[i] = -np.float32(term)
+    lam[top] = -np.float32(first_top)
 
     # Second terms, O D⁻¹ g: ρ_i times the ratios of all documents but i. The top's own ratio is its first term over
     # 1 − ρ_top, and ρ_i / (1 − ρ_top) is `share` e.
@@ -197,13 +184,14 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
         ratio[i] = term * inverse_rest[i]
         next_ratios += ratio[i]
         lam[i] -= np.float32(term)
+    lam[top] -= np.float32(second_top)
 
     # Third terms, (O D⁻¹)² g, in the same way.
     for i in range(e.size):
         rho = scale * e[i]
         lam[i] -= np.float32(rho * (next_ratios - ratio[i]) + share * e[i] * second_top)
         mu[i] = rho * (1 - rho)
-    lam[top] = -_float32_sum(first_top, second_top, rho_top * next_ratios)
+    lam[top] -= np.float32(rho_top * next_ratios)
     mu[top] = rho_top * scale * others
 
 
@@ -221,12 +209,12 @@ def _xendcg_kernel(first, last, offsets, iteration, seed, scores, gains, lam, mu
         end = start
         while end < last and (end == start or offsets[end + 1] - before <= TOGETHER):
             a, b = offsets[end], offsets[end + 1]
-            top[end - start], second = _two_highest(scores[a:b], gains[a:b])
-            _apart(scores[a:b], gains[a:b], top[end - start], second, e[a - before : b - before])
-            if b - a != size:  # each round before this one took a draw a document
+            top[end - start] = _distances_from_second(scores[a:b], gains[a:b], e[a - before : b - before])
+            # The generator after the draws of all rounds before.
+            if b - a != size:
                 size = b - a
-                power, add = _steps(iteration * size)
-            state = (power * (seed + end) + add) & MASK
+                power, add = _jump(iteration * size)
+            state = np.uint32((power * (seed + end) + add) & MASK)
             _draw(gains[a:b], state, phi[a - before : b - before])
             end += 1
         for i in range(offsets[end] - before):
@@ -237,5 +225,8 @@ def _xendcg_kernel(first, last, offsets, iteration, seed, scores, gains, lam, mu
                 lam[a:b] = mu[a:b] = 0
                 continue
             here = slice(a - before, b - before)
-            _terms(top[q - start], e[here], phi[here], ratio[here], inverse_rest[here], lam[a:b], mu[a:b])
+            _write_lambdas(
+                top[q - start], e[here], phi[here], ratio[here], inverse_rest[here], lam[a:b],
+                mu[a:b],
+            )  # fmt: skip
         start = end

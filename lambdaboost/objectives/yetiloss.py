@@ -66,6 +66,7 @@ class YetiLoss(PairObjective):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_swap("metric", self.metric)
         if isinstance(self.metric, PairAccuracy):
             raise TypeError(

@@ -28,11 +28,11 @@ from lambdaboost.evaluation.significance import (
     holm,
     interval,
     mark,
-    paired,
+    paired_differences,
     two_sided_p,
     weighted_mean,
 )
-from lambdaboost.saving import save
+from lambdaboost.saving import check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
 
 Floats = NDArray[np.float64]
@@ -167,13 +167,7 @@ class Tuned:
 
         A path with the suffix of the other engine's format, such as ``.txt`` for a model of XGBoost, is a ValueError.
         """
-        engine = self.model._engine
-        for other in ENGINES.values():
-            if Path(path).suffix.lower() in other.SUFFIXES and other.NAME != engine.NAME:
-                raise ValueError(
-                    f"path {path} has the suffix of {other.TITLE}'s format, and the model is {engine.TITLE}'s: give "
-                    f"{' or '.join(engine.SUFFIXES)}, or no suffix"
-                )
+        check_suffix("path", Path(path), self.model._engine)
         # JSON has no infinite ends of intervals, nor NaN.
         table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
         records = table.where(table.notna(), None).to_dict("records")
@@ -238,7 +232,7 @@ def compare_results(
             rows.append(row)
             if baseline is not None:
                 by_query = one.found.values[measure], baseline.found.values[measure]
-                x, weight = paired(*by_query, one.found.queries.query_weight)
+                x, weight = paired_differences(*by_query, one.found.queries.query_weight)
                 low, high = interval(x, weight, LEVEL / setting.best_of)
                 row |= {"baseline": baseline.setting.name, "difference": weighted_mean(x, weight).mean}
                 row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}

@@ -99,7 +99,7 @@ def _noisy(score, best, beta, g):
 def digest_levels(q: Queries, levels: Levels) -> NDArray[np.uint64]:
     """A number for each query, the same for those whose documents have the same levels in the same order."""
     digests = np.empty(q.n_queries, np.uint64)
-    for first, last, part in q.parts():
+    for first, last, part in q.chunks():
         rows = slice(q.offsets[first], q.offsets[last])
         position = np.arange(part.n_documents) - np.repeat(part.offsets[:-1], part.sizes)
         level = levels.of_document[rows].astype(np.int64) + 2

@@ -131,7 +131,7 @@ def level_gains(gains: Callable[[Queries], NDArray[Any]], q: Queries, levels: Le
     gains of 1 and 1.0000001 keeps its digits too.
     """
     of_level = np.zeros(levels.size.size)
-    for first, last, part in q.parts():
+    for first, last, part in q.chunks():
         level = levels.of_document[q.offsets[first] : q.offsets[last]]
         try:
             of_document = gains(part)

@@ -65,13 +65,13 @@ def normalized_gains(metric: NDCG | CNDCG, q: Queries) -> NDArray[np.float64]:
 
 def hits_over_k(metric: Precision, q: Queries) -> NDArray[np.float64]:
     """1/k for each relevant document, else 0; (n_documents,)."""
-    return relevant(q, metric.threshold).astype(np.float64) / metric.k
+    return relevant(metric, q).astype(np.float64) / metric.k
 
 
 def hits_over_relevant(metric: Recall, q: Queries) -> NDArray[np.float64]:
     """1/R for each of the R relevant documents of a query, else 0; (n_documents,)."""
-    n_relevant = np.maximum(count_judged(q, metric.threshold)[0], 1)
-    return relevant(q, metric.threshold) / np.repeat(n_relevant, q.sizes)
+    n_relevant = np.maximum(count_judged(metric, q)[0], 1)
+    return relevant(metric, q) / np.repeat(n_relevant, q.sizes)
 
 
 def ranks_from_0(q: Queries) -> NDArray[np.int64]:

@@ -61,8 +61,8 @@ class AveragePrecision(NamedTuple):
 
 def one_over_m(metric: MAP, q: Queries) -> NDArray[np.float64]:
     """1/M for each relevant document, else 0; (n_documents,)."""
-    m = np.clip(count_judged(q, metric.threshold)[0], 1, metric.k)
-    return relevant(q, metric.threshold) / np.repeat(m, q.sizes)
+    m = np.clip(count_judged(metric, q)[0], 1, metric.k)
+    return relevant(metric, q) / np.repeat(m, q.sizes)
 
 
 def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:

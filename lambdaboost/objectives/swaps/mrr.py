@@ -56,9 +56,9 @@ class ReciprocalRank(NamedTuple):
 
 def gain_of_mrr(metric: MRR, q: Queries) -> NDArray[np.float32]:
     """1 for each relevant document, else 0; (n_documents,)."""
-    return relevant(q, metric.threshold)
+    return relevant(metric, q)
 
 
 def swap_of_mrr(metric: MRR, q: Queries) -> ReciprocalRank:
     """The swap of MRR."""
-    return ReciprocalRank(relevant(q, metric.threshold), metric.k or q.n_documents)
+    return ReciprocalRank(relevant(metric, q), metric.k or q.n_documents)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import called, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.evaluation.rankings import longest
@@ -106,7 +105,7 @@ def _count_turned(r, level, own, passed, of_level, turned):
 
 def one_over_n(metric: PairAccuracy, q: Queries) -> NDArray[np.float64]:
     """1/N of the query of each document, 0 where there is no pair; (n_documents,)."""
-    pairs = levels_of(q, RELEVANCE).count_pairs()
+    pairs = levels_of(q, metric.source).count_pairs()
     return np.repeat(np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries)), q.sizes)
 
 

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.levels import Levels
+from lambdaboost.evaluation.rankings import longest
 from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas

@@ -17,7 +17,7 @@ from lambdaboost.evaluation.comparison import html_table
 from lambdaboost.saving import SavedModel, booster_in_use
 
 SHOWN = 12  # bars of a plot
-LONGEST = 40  # characters of a name there
+MAX_NAME = 40  # characters of a name there
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Explanation:
             axes = plt.subplots()[1]
         shown = self.frame.iloc[:SHOWN][::-1]
         colors = np.where(shown["contribution"] > 0, "#0072b2", "#d55e00")
-        names = [escape_label(plain(name, LONGEST)) for name in shown["feature"]]
+        names = [escape_label(plain(name, MAX_NAME)) for name in shown["feature"]]
         axes.barh(range(len(names)), shown["contribution"], color=colors, tick_label=names)
         axes.axvline(0, color="#999999", linewidth=1)
         axes.set_xlabel(f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}")

@@ -55,8 +55,8 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
         If `models` are not boosters of one engine or rankers of one class, or a weight is no number.
     ValueError
         Before anything is merged: for models of other engines, features or categories; linear models of XGBoost; random
-        forests beside boosted trees; several scores per row; DART of XGBoost with weights of trees; rankers that differ
-        in how they read a table; and for weights that are not finite or all zero.
+        forests beside boosted trees; several scores per row; rankers that differ in how they read a table; and for
+        weights that are not finite or all zero.
 
     Notes
     -----

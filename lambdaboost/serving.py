@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from lambdaboost._checks import error_context
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
 from lambdaboost.engines import ENGINES, engine_of
-from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
+from lambdaboost.engines.base import Split
 from lambdaboost.saving import SavedModel, booster_in_use
 
 # Objectives whose models predict the sum of their trees.
@@ -73,10 +74,11 @@ def export(model: Any, path: str | Path, *, format: str) -> None:
         raise ValueError(f"format is {quote(format)}: give one of {listed(list(FORMATS))}")
     path = Path(path)
     check_place("path", path)
-    try:
-        content = FORMATS[format](model)
-    except RecursionError:  # those that read JSON stop at a depth too
-        raise cannot_export("trees that are too deep", "train with a max_depth of at most 100") from None
+    with error_context("cannot export the model"):
+        try:
+            content = FORMATS[format](model)
+        except RecursionError:  # those that read JSON stop at a depth too
+            raise ValueError("its trees are too deep: train with a max_depth of at most 100") from None
     with replacing(path) as file:
         file.write(content)
 
@@ -88,7 +90,7 @@ def read_trees(model: Any) -> tuple[tuple[str, ...], list[Split | float], dict[s
     """
     missing = getattr(model, "missing", None)
     if missing is not None and not np.isnan(float(missing)):
-        raise cannot_export(f"missing={missing:g} for missing values", "train with NaN in their place")
+        raise ValueError(f"missing={missing:g} stands for missing values: train with NaN in their place")
     encoder = getattr(model, "_fitted", None)
     if isinstance(model, SavedModel):
         model, encoder = model.booster, model.encoder
@@ -101,8 +103,9 @@ def read_trees(model: Any) -> tuple[tuple[str, ...], list[Split | float], dict[s
         )
     trees, objective = engine.trees(booster)
     if not ADDITIVE_OBJECTIVES.fullmatch(objective):
-        raise cannot_export(
-            f"the objective {objective!r}, whose prediction is not the sum of its trees", OWN_FILE
+        raise ValueError(
+            f"its objective {objective!r} does not predict the sum of its trees: serve the engine's own file, which "
+            "lambdaboost.save writes"
         )
 
     # Rankers and descriptions know the categories, which engines store incompletely, under their own names of columns.

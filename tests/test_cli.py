@@ -200,7 +200,7 @@ PLACES = {
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
     "give .ubj or .json, or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
-    "give .txt or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
+    "give .txt, or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
 }
 
 

@@ -89,6 +89,7 @@ OTHERS = [
     *((on_xgboost, name, {}) for name in ("binary:logistic", "reg:logistic", "count:poisson", "reg:squarederror")),
     (on_xgboost, "rank:map", {"y": (GRADES > 1).astype(int)}),
     (on_xgboost, "reg:squarederror", {"gamma": 1e9}),
+    (on_xgboost, "rank:ndcg", {"booster": "dart", "rate_drop": 0.5, "rounds": 6}),
     *((on_xgboost, "rank:ndcg", {"obj": LambdaRank()} | more) for more in ({}, {"base_score": 0})),
 ]  # fmt: skip
 
@@ -296,10 +297,9 @@ UNFIT = [
     # No plain sum
     (lambda: [on_lightgbm(), on_lightgbm("regression", **FOREST)], "random forest"),
     (lambda: [on_xgboost(), on_xgboost(num_parallel_tree=3)], "random forest"),
-    (lambda: [on_lightgbm(), of_classes()], "5 scores per row"),
-    (lambda: [on_xgboost(), on_xgboost("multi:softmax", num_class=5)], "several scores per row"),
+    (lambda: [on_lightgbm(), of_classes()], r"^models\[1\]: it has 5 scores for a row"),
+    (lambda: [on_xgboost(), on_xgboost("multi:softmax", num_class=5)], r"^models\[1\]: it has several scores"),
     (lambda: [on_xgboost(X=NUMBERS), on_xgboost(X=NUMBERS, booster="gblinear", verbosity=0)], "gblinear"),
-    (lambda: [on_xgboost(booster="dart", rate_drop=0.5, rounds=6), on_xgboost()], "dart"),
     (lambda: [on_xgboost(), xgb.Booster()], r"models\[1\] was not trained .XGBoost reports: [^\n]*interface"),
     # Rankers that do not fit together
     (lambda: [fitted("lightgbm"), unfitted("lightgbm")], r"models\[1\] is not fitted"),

@@ -2,6 +2,7 @@
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 
@@ -129,6 +130,8 @@ def blend(weight):
     ("message", "objective", "q", "call"),
     [
         (r"scores has shape \(2,\), expected \(3,\)", LambdaRank(), Q, {"scores": [0, 1]}),
+        ("scores has the rows of relevance in another order", LambdaRank(),
+         Queries(pd.Series([1, 0], index=["a", "b"]), sizes=[2]), {"scores": pd.Series([0, 1], index=["b", "a"])}),
         (r"scores\[1\] is nan", LambdaRank(), Q, {"scores": [0, np.nan, 1]}),
         ("iteration is -1", LambdaRank(), Q, {"iteration": -1}),
         ("q is list", LambdaRank(), [0, 1, 2], {}),

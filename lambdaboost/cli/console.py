@@ -17,7 +17,7 @@ from lambdaboost._words import plain
 
 OUT = Console(highlight=False)
 ERR = Console(stderr=True, highlight=False)
-LONGEST = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
+MAX_LINE = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
 
 
 class InterruptedAfterWrite(Exception):
@@ -48,6 +48,6 @@ def tell(text: str) -> None:
 
 def _line(text: str) -> str:
     line = " ".join(text.split())
-    if len(line) > LONGEST:
-        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
-    return plain(line, 2 * LONGEST)
+    if len(line) > MAX_LINE:
+        line = f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}"
+    return plain(line, 2 * MAX_LINE)

@@ -264,11 +264,3 @@ def with_min_leaf_size(
     if least is not None and engine.given(params, name) is None:
         found[name] = least
     return found
-
-
-def cannot_export(what: str, remedy: str) -> ValueError:
-    """The error for a model that is no sum of trees of `Split`."""
-    return ValueError(f"cannot export a model with {what}: {remedy}")
-
-
-OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"

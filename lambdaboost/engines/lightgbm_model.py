@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import error_context
 from lambdaboost._installed import package
 from lambdaboost._words import quote
-from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
-from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
+from lambdaboost.engines.base import Split
+from lambdaboost.engines.matching import Categories, aligned, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".txt",)
 UNNAMED = "Column_{}"
@@ -98,6 +99,8 @@ def _read_text(booster: Any) -> tuple[dict[str, str], list[dict[str, str]]]:
     head, *blocks = (
         dict(line.partition("=")[::2] for line in part.splitlines() if line) for part in parts[:-1]
     )
+    if head["num_tree_per_iteration"] != "1":
+        raise ValueError(f"it has {head['num_tree_per_iteration']} scores for a row: train a model of one")
     return head, blocks
 
 
@@ -115,8 +118,6 @@ def _category_sets(fields: Mapping[str, str]) -> list[list[int]]:
 def trees(booster: Any) -> tuple[list[Split | float], str]:
     """The trees of a booster, up to its best round, and its objective."""
     head, blocks = _read_text(booster)
-    if head["num_tree_per_iteration"] != "1":
-        raise cannot_export("several scores a document", OWN_FILE)
     # A random forest predicts the mean of its trees.
     weight = 1.0
     if "average_output" in head:
@@ -127,7 +128,7 @@ def trees(booster: Any) -> tuple[list[Split | float], str]:
 def _read_tree(fields: Mapping[str, str], weight: float) -> Split | float:
     """A tree of a model's text, its leaves times `weight`."""
     if fields.get("is_linear", "0") != "0":
-        raise cannot_export("linear trees", "train without linear_tree")
+        raise ValueError("it has linear trees: train without linear_tree")
     of_splits = ("split_feature", "decision_type", "left_child", "right_child")
     features, decisions, lefts, rights = (list(map(int, fields.get(name, "").split())) for name in of_splits)
     thresholds, leaves = (
@@ -147,7 +148,7 @@ def _read_tree(fields: Mapping[str, str], weight: float) -> Split | float:
             decisions[i] >> 2 & 3,
         )
         if missing == 1:
-            raise cannot_export("zeros that count as missing", "train without zero_as_missing")
+            raise ValueError("zeros count as missing in it: train without zero_as_missing")
         children = node(lefts[i]), node(rights[i])
         if is_categorical:
             return Split(features[i], np.float32(0), tuple(sets[int(thresholds[i])]), False, *children)
@@ -180,12 +181,12 @@ OF_FEATURES = ("split_feature", "leaf_features")  # the places of features
 def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequence[Categories]) -> Any:
     """One booster of the trees of several, each up to its best round, scaled by the weights."""
     texts = [booster.model_to_string(num_iteration=1) for booster in boosters]
-    heads, blocks = zip(*map(_read_text, boosters), strict=True)
-    for at, head in enumerate(heads):
-        if head["num_tree_per_iteration"] != "1":
-            raise ValueError(
-                f"models[{at}] has {head['num_tree_per_iteration']} scores per row: merge models of one score"
-            )
+    heads, blocks = [], []
+    for at, booster in enumerate(boosters):
+        with error_context(f"models[{at}]"):
+            head, own = _read_text(booster)
+        heads.append(head)
+        blocks.append(own)
     forests = ["average_output" in head for head in heads]
     refuse_mixed_forests(forests)
     names = [feature_names(booster) for booster in boosters]
@@ -196,30 +197,20 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     lines: list[str] = []
     count = 0
     known = list(infos[0])  # what the models so far say of each feature
+    kinds = [[None if info == "none" else not info.startswith("[") for info in of] for of in infos]
     for at, (own, weight) in enumerate(zip(blocks, weights, strict=True)):
-        places = matched(names, at)
-        same_order = bool((places == np.arange(places.size)).all())
-        recoded: dict[int, NDArray[np.int64]] = {}
+        # The engine lists values by column; the same lists in the same order of columns are the same categories.
+        is_same = names[at] == names[0] and values[at] == values[0]
+        places, recoded = aligned(names, kinds, [{}] * len(names) if is_same else categories, at)
         for column, place in enumerate(places):
-            name, kinds = names[at][column], [_kind(known[place]), _kind(infos[at][column])]
-            if set(kinds) == {"numeric", "categorical"}:
-                raise ValueError(
-                    f"feature {quote(name)} is {kinds[0]} before models[{at}] and {kinds[1]} in it: give it one "
-                    "type in all trainings"
-                )
-            if kinds[0] == "constant":
+            if known[place] == "none":
                 known[place] = infos[at][column]
-            # The engine lists values by column; the same lists in the same order of columns are the same categories.
-            same = same_order and values[at] == values[0]
-            if kinds[1] == "categorical" and not same:
-                codes = codes_of(categories, name, at)
-                if codes is None and name not in categories[0] and {values[0], values[at]} - {"null", "[]"}:
-                    raise ValueError(
-                        f"feature {quote(name)} has categories whose values models[{at}] or models[0] does not store: "
-                        "give the column the same pandas.CategoricalDtype in all trainings"
-                    )
-                if codes is not None:
-                    recoded[column] = codes
+            unknown = kinds[at][column] and not is_same and names[at][column] not in categories[0]
+            if unknown and {values[0], values[at]} - {"null", "[]"}:
+                raise ValueError(
+                    f"feature {quote(names[at][column])} has categories whose values models[{at}] or models[0] does "
+                    "not store: give the column the same pandas.CategoricalDtype in all trainings"
+                )
         if weight == 0:
             continue
         factor = weight
@@ -242,13 +233,6 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         lines += ["parameters:", found[0], "end of parameters", ""]
     text = "\n".join([*lines, f"pandas_categorical:{values[0]}", ""])
     return package("lightgbm").Booster(model_str=text)
-
-
-def _kind(info: str) -> str:
-    """The kind of a feature by what a LightGBM model says of its values: a range, codes, or "none" for a constant."""
-    if info == "none":
-        return "constant"
-    return "numeric" if info.startswith("[") else "categorical"
 
 
 def _scale_tree(

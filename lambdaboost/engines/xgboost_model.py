@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import error_context
 from lambdaboost._installed import package
-from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import feature_array
-from lambdaboost.engines.base import OWN_FILE, Split, cannot_export
-from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
+from lambdaboost.engines.base import Split
+from lambdaboost.engines.matching import Categories, aligned, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
 UNNAMED = "f{}"
@@ -106,19 +106,22 @@ def categories(booster: Any) -> dict[str, list[Any]]:
 def trees(booster: Any) -> tuple[list[Split | float], str]:
     """The trees of a booster, with its base score as a tree of one leaf, and its objective."""
     learner = json.loads(booster.save_raw("json"))["learner"]
-    boosting, size = learner["gradient_booster"], learner["learner_model_param"]
-    if boosting["name"] == "gblinear":
-        raise cannot_export("no trees", "train with booster='gbtree'")
-    if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
-        raise cannot_export("several scores a document", OWN_FILE)
-    # DART has a weight for each tree, and its trees one level further down.
-    weights = boosting.get("weight_drop")
-    stored = boosting["gbtree"] if weights else boosting
-    of_trees = stored["model"]["trees"]
-    found = [_read_tree(*both) for both in zip(of_trees, weights or [1.0] * len(of_trees), strict=True)]
-    if offset := float(size["base_score"].strip("[]")):
+    model, weights = _forest_of(learner)
+    found = [_read_tree(*both) for both in zip(model["trees"], weights, strict=True)]
+    if offset := float(learner["learner_model_param"]["base_score"].strip("[]")):
         found.append(offset)
     return found, learner["objective"]["name"]
+
+
+def _forest_of(learner: Mapping[str, Any]) -> tuple[Any, list[float]]:
+    """The trees of a model as XGBoost stores them, and the weight of each, which only DART's have."""
+    boosting, size = learner["gradient_booster"], learner["learner_model_param"]
+    if boosting["name"] == "gblinear":
+        raise ValueError("it is linear (gblinear), without trees: train with booster='gbtree'")
+    if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
+        raise ValueError("it has several scores for a row: train a model of one")
+    model = boosting.get("gbtree", boosting)["model"]  # DART's is one level further down
+    return model, boosting.get("weight_drop") or [1.0] * len(model["trees"])
 
 
 def _read_tree(tree: dict[str, Any], weight: float) -> Split | float:
@@ -155,36 +158,28 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         if best is not None and int(best) + 1 < booster.num_boosted_rounds():
             booster = booster[: int(best) + 1]  # a `LambdaRanker`'s is cut off already
         learners.append(json.loads(bytes(booster.save_raw("json"))))
-    gbtrees = [_gbtree_of(content["learner"], at) for at, content in enumerate(learners)]
-    refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of in gbtrees])
+    forests = []
+    for at, content in enumerate(learners):
+        with error_context(f"models[{at}]"):
+            forests.append(_forest_of(content["learner"]))
+    refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of, _ in forests])
     names = [feature_names(booster) for booster in boosters]
-    kinds = [
-        content["learner"]["feature_types"] or ["float"] * len(own)
-        for content, own in zip(learners, names, strict=True)
-    ]
+    kinds: list[list[bool | None]] = []
+    for content, own in zip(learners, names, strict=True):
+        types = content["learner"]["feature_types"] or ["float"] * len(own)
+        kinds.append([one == "c" for one in types])
 
     # The trees, with the features and categories of the first model.
     all_trees: list[Any] = []
     info: list[int] = []
     indptr, base = [0], 0.0
-    for at, (content, of, weight) in enumerate(zip(learners, gbtrees, weights, strict=True)):
-        places = matched(names, at)
-        recoded: dict[int, NDArray[np.int64]] = {}
-        for column, place in enumerate(places):
-            if ("c" in (kinds[0][place], kinds[at][column])) and kinds[0][place] != kinds[at][column]:
-                raise ValueError(
-                    f"feature {quote(names[at][column])} is categorical in only one of models[0] and models[{at}]: "
-                    "give it one type in all trainings"
-                )
-            if kinds[at][column] == "c":
-                codes = codes_of(categories, names[at][column], at)
-                if codes is not None:
-                    recoded[column] = codes
+    for at, (content, (of, of_trees), weight) in enumerate(zip(learners, forests, weights, strict=True)):
+        places, recoded = aligned(names, kinds, categories, at)
         if weight == 0:
             continue
         base += weight * _base_margin(content)
-        for tree in of["trees"]:
-            _scale_tree(tree, len(all_trees), weight, places, recoded)
+        for tree, of_tree in zip(of["trees"], of_trees, strict=True):
+            _scale_tree(tree, len(all_trees), weight * of_tree, places, recoded)
             all_trees.append(tree)
         # Scores are float32, and a sum of infinite leaves would be NaN.
         nodes = [
@@ -202,7 +197,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         indptr += [indptr[-1] + count for count in of["iteration_indptr"][1:]]
 
     # The first model's own JSON holds them, with a sum as its score: neither transformed, nor of a training.
-    whole, gbtree = learners[0], gbtrees[0]
+    whole, gbtree = learners[0], forests[0][0]
     gbtree |= {"trees": all_trees, "tree_info": info, "iteration_indptr": indptr}
     gbtree["gbtree_model_param"]["num_trees"] = str(len(all_trees))
     learner = whole["learner"]
@@ -222,26 +217,6 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     if threads != "0":
         found.set_param({"nthread": threads})
     return found
-
-
-def _gbtree_of(learner: Mapping[str, Any], at: int) -> Any:
-    """The trees of a model; raises where its score is not their plain sum."""
-    found = learner["gradient_booster"]
-    if found["name"] == "gblinear":
-        raise ValueError(
-            f"models[{at}] is a linear model (gblinear), which has no trees: merge models of trees"
-        )
-    if found["name"] == "dart":
-        if any(weight != 1 for weight in found["weight_drop"]):
-            raise ValueError(
-                f"models[{at}] was trained with booster='dart', whose weights of trees are not in the leaves: train "
-                "with booster='gbtree'"
-            )
-        found = found["gbtree"]
-    param = learner["learner_model_param"]
-    if int(param["num_class"]) > 1 or int(param.get("num_target", 1)) > 1:
-        raise ValueError(f"models[{at}] has several scores per row: merge models of one score")
-    return found["model"]
 
 
 def _base_margin(content: Mapping[str, Any]) -> float:

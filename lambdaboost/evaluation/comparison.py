@@ -14,7 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEGEND,
@@ -23,13 +23,11 @@ from lambdaboost.evaluation.significance import (
     interval,
     mark,
     two_sided_p,
-    weighted_mean,
 )
 from lambdaboost.evaluation.ties import describe_sorted_ties
 
 HOLM = "p after Holm"
-COLUMNS = ("system", "measure", "mean", "difference", "low", "high", "p", HOLM)
-LONGEST = 120  # characters of a cell
+MAX_CELL = 120  # characters
 
 
 class Difference(NamedTuple):
@@ -157,7 +155,7 @@ def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
     """A pandas frame of texts, each short and without control characters."""
     import pandas as pd
 
-    cells = [[cell and plain(cell, LONGEST) for cell in row] for row in (header, *rows)]
+    cells = [[cell and plain(cell, MAX_CELL) for cell in row] for row in (header, *rows)]
     return pd.DataFrame(cells[1:], columns=cells[0])
 
 
@@ -276,14 +274,14 @@ def compare_values(
     for place, name in enumerate(values):
         for measure, of_systems in columns.items():
             x, h = of_systems[:, known[measure]], w[known[measure]]
-            row = [name, repr(measure), float(np.average(x[place], weights=h))]
+            row = [name, repr(measure), mean_of(x[place], h)]
             if place == 0:
                 row += [np.nan] * 4
             else:
                 gain = x[place] - x[0]
-                row += [weighted_mean(gain, h).mean, *interval(gain, h), two_sided_p(gain, h)]
+                row += [mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)]
             rows.append(row)
-    frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    frame = pd.DataFrame(rows, columns=Difference._fields[:-1])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
 

@@ -47,21 +47,24 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
     Documents without a label (NaN) in any of these sources are left out, with `skip_zero` those labelled 0 in `source`
     too. If a query has no label at all in a source of `within`, its documents tie in that source. Cached in `q`.
     """
-    return q.memo(("levels", source, within, skip_zero), lambda: _levels(q, source, within, skip_zero))
 
-
-def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
-    """The levels of parts, one after the other: sorting needs many times the memory of what it gives."""
-    parts, n_levels = [], 0
-    for _, _, part in q.chunks():
-        found = _levels_of_part(part, source, within, skip_zero)
-        narrow = np.int8 if found.of_document.max() <= np.iinfo(np.int8).max else np.int32
-        parts.append(
-            found._replace(of_document=found.of_document.astype(narrow), first=found.first[1:] + n_levels)
+    def build() -> Levels:
+        # Part by part: sorting needs many times the memory of what it gives.
+        parts, n_levels = [], 0
+        for _, _, part in q.chunks():
+            found = _levels_of_part(part, source, within, skip_zero)
+            narrow = np.int8 if found.of_document.max() <= np.iinfo(np.int8).max else np.int32
+            parts.append(
+                found._replace(of_document=found.of_document.astype(narrow), first=found.first[1:] + n_levels)
+            )
+            n_levels += found.size.size
+        of_document, first, *others = (
+            np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[1:]
         )
-        n_levels += found.size.size
-    of_document, first, *others = (np.concatenate(figures) for figures in list(zip(*parts, strict=True))[1:])
-    return Levels(q.offsets, of_document, np.append(0, first), *others)
+        return Levels(q.offsets, of_document, np.append(0, first), *others)
+
+    levels: Levels = q.memo(("levels", source, within, skip_zero), build)
+    return levels
 
 
 def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:

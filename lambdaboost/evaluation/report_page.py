@@ -28,13 +28,13 @@ from lambdaboost.evaluation.comparison import (
 )
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
-from lambdaboost.evaluation.significance import ROUNDING, interval, paired
+from lambdaboost.evaluation.significance import ROUNDING, interval, paired_differences
 
 # Values of a measure after each round, by data set and measure.
 History = Mapping[str, Mapping[str, Sequence[float]]]
 PerQueryValues = Mapping[str, Mapping[Measure, NDArray[np.float64]]]  # by system
 
-LONGEST = 4_000  # characters of a paragraph
+MAX_PARAGRAPH = 4_000  # characters of a paragraph
 SHOWN = 12  # contributions of features
 LONGEST_NAME = 28  # characters of a measure in tables and charts
 
@@ -150,7 +150,7 @@ def report(
 def _escape(text: str) -> str:
     if not text:
         return ""
-    return html.escape(plain(text, LONGEST))
+    return html.escape(plain(text, MAX_PARAGRAPH))
 
 
 def _table(frame: Any, caption: str, classes: str = "") -> str:
@@ -258,7 +258,7 @@ def _gains_section(
     for system in others:
         pieces.append(f"<h3>{_escape(system)}</h3>")
         for measure in measures:
-            x, _ = paired(values[system][measure], values[baseline][measure], q.query_weight)
+            x, _ = paired_differences(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
                 f"{names[repr(measure)]} of each query, {system} less {baseline}, sorted: {better} better, "

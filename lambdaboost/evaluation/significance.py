@@ -71,7 +71,7 @@ def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
     n = x.size
     h = np.maximum(weight / weight.max(), LEAST_WEIGHT)
     h /= h.sum()
-    m = float(h @ x)
+    m = float((h * x).sum())
     if n < 2:
         return WeightedMean(m, float("inf"), 1.0)
 
@@ -94,7 +94,7 @@ def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
     return WeightedMean(m, float(np.sqrt(a @ residual**2)), float(np.clip(s**2 / spread, 1, n - 1)))
 
 
-def paired(values: Floats, others: Floats, weight: Floats) -> tuple[Floats, Floats]:
+def paired_differences(values: Floats, others: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """The differences of each query of positive weight on which both are defined, and the weights of these queries."""
     x = values - others
     known = ~np.isnan(x) & (weight > 0)

@@ -32,7 +32,7 @@ from lambdaboost.evaluation.significance import (
     holm,
     interval,
     one_sided_p_of,
-    paired,
+    paired_differences,
     two_sided_p,
     values_needed,
     weighted_mean,
@@ -318,7 +318,7 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
         row = {"weight": w}
         for name, measure in zip(("first", "second"), chosen, strict=True):
             values = measure.per_query(added, q)
-            x, of = paired(values, base.setdefault(name, values), weight)
+            x, of = paired_differences(values, base.setdefault(name, values), weight)
             if x.size == 0:
                 raise ValueError(f"{measure!r} is undefined on every query: give another measure")
             mean = weighted_mean(x, of)

@@ -85,17 +85,13 @@ class LambdaLoss(Objective):
 
     def prepare(self, q: Queries) -> LambdaFunction:
         """The pairs of LambdaRank with weights of the scheme, or those of "1"."""
-        if self.scheme == "1":
-            return self._prepare_loss_1(q)
-        # The pairs of LambdaRank with other weights: of the difference of the discounts, and of δ.
-        rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
-        of_discounts, of_distance = 0.0, 1.0
-        if self.scheme == "2++":
-            of_discounts, of_distance = 1.0, self.distance_weight
-        swap = rank_distance(q, self.metric.k, of_discounts, of_distance)
-        return PreparedPairs(rule, q, swap)
+        if self.scheme != "1":
+            # The pairs of LambdaRank with other weights: of the difference of the discounts, and of δ.
+            rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
+            of_discounts, of_distance = (1.0, self.distance_weight) if self.scheme == "2++" else (0.0, 1.0)
+            return PreparedPairs(rule, q, rank_distance(q, self.metric.k, of_discounts, of_distance))
 
-    def _prepare_loss_1(self, q: Queries) -> LambdaFunction:
+        # Each document against all others.
         offsets, sigma = q.offsets, float(self.sigma)
         gains = normalized_gains(self.metric, q).astype(np.float32)
         labelled = ~np.isnan(q.source(self.metric.source))

@@ -58,7 +58,7 @@ class Objective(Value, registered=False):
     ``xgb.train(…, obj=objective)``.
 
     An objective of your own is a subclass that defines `lambdas`. What it needs is by default what its parts need, or
-    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`:
+    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`::
 
         gradient, or an engine ──> on(q) ──> prepare(q) ──> a function of each round ──> `lambdas` of your own
     """
@@ -66,10 +66,10 @@ class Objective(Value, registered=False):
     registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
-        if "lambdas" in vars(cls) and cls.prepare is not Objective.prepare:
+        if cls.lambdas is not Objective.lambdas and cls.prepare is not Objective.prepare:
             raise TypeError(
-                f"{cls.__name__} defines lambdas, which {cls.__mro__[1].__name__} does not call: make it a subclass of "
-                "Objective, with a field for the objective whose λ it changes: lam, mu = "
+                f"{cls.__name__} defines lambdas, which {cls.prepare.__qualname__} does not call: make it a "
+                "subclass of Objective, with a field for the objective whose λ it changes: lam, mu = "
                 "self.objective.on(q)(scores, iteration)"
             )
         super().__init_subclass__(registered=registered, **options)
@@ -202,7 +202,8 @@ class Objective(Value, registered=False):
             that is not finite, which both engines would accept silently.
 
         """
-        return self.on(q).gradient(scores, iteration)
+        bound = self.on(q)
+        return bound.gradient(q.scores(scores), iteration)
 
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""

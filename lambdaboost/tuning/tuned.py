@@ -28,7 +28,7 @@ from lambdaboost.evaluation.significance import (
     holm,
     interval,
     mark,
-    paired,
+    paired_differences,
     two_sided_p,
     weighted_mean,
 )
@@ -232,7 +232,7 @@ def compare_results(
             rows.append(row)
             if baseline is not None:
                 by_query = one.found.values[measure], baseline.found.values[measure]
-                x, weight = paired(*by_query, one.found.queries.query_weight)
+                x, weight = paired_differences(*by_query, one.found.queries.query_weight)
                 low, high = interval(x, weight, LEVEL / setting.best_of)
                 row |= {"baseline": baseline.setting.name, "difference": weighted_mean(x, weight).mean}
                 row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}

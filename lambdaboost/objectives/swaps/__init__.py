@@ -38,10 +38,10 @@ from lambdaboost.objectives.swaps.spearman import ranks_of_labels, swap_of_spear
 class SwapOf(NamedTuple):
     """What the swaps of a measure are, as two functions of it and queries."""
 
-    gains: Callable[
-        [Any, Queries], NDArray[Any]
-    ]  # of every document (n_documents,), whose differences weight pairs
-    make: Callable[[Any, Queries], Any]  # what |ΔZ| is by ranks: a swap (`swap`)
+    # The gain of every document, (n_documents,): a pair weighs as much as the difference.
+    gains: Callable[[Any, Queries], NDArray[Any]]
+    # What |ΔZ| is by the ranks: a swap (`swap`).
+    make: Callable[[Any, Queries], Any]
 
 
 # The measures whose swaps weight pairs.

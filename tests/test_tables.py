@@ -134,7 +134,7 @@ def test_text_positions_are_ranks_where_all_are_numbers(made):
     assert read(["top", None, "side"]).position_names == ("side", "top")
     assert read(["2", "top", None], "category").position_names == ("2", "top")
     with pytest.raises(
-        ValueError, match="^column 'place' is 'top' in row 1 of df: other rows have numbers; give"
+        ValueError, match=r"^column 'place' is 'top' in row 1 of df: other rows have numbers; give"
     ):
         read(["2", "top", None])
 

@@ -177,7 +177,9 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
         and isinstance(ids, list | tuple)
         and all(isinstance(one, Integral) for one in ids)
     ):
-        a = np.array(ids, dtype=object)  # NumPy rounds numbers above 2^63 among smaller ones
+        a = np.array(
+            [int(one) for one in ids], dtype=object
+        )  # NumPy rounds numbers above 2^63 among smaller ones
     if a.ndim != 1:
         raise ValueError(f"{name} has shape {a.shape}, expected one dimension: give the {what} of every row")
     if (missing := is_missing(a)).any():

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 MAGIC: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-ZSTD, ZIP = b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+ZSTD, ZIP = b"\x28\xb5\x2f\xfd", (b"PK\x03\x04", b"PK\x05\x06")  # the latter of an empty one
 SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 

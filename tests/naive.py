@@ -172,6 +172,22 @@ def of_documents(objective, scores, labels, rows):
     return lam, mu
 
 
+def check_documents(objective, scores, q, rows=None, tolerance=1e-5):
+    """λ and μ of some documents of one query and of the most forced one, or of all, as shares of the largest figure.
+
+    Returns the gradient.
+    """
+    grad, hess = objective.gradient(scores, q)
+    every = range(scores.size)
+    rows = every if rows is None else np.unique([*rows, np.abs(grad).argmax()])
+    labels = {name: of.astype(float) for name, of in q.labels.items()}
+    lam, mu = of_documents(objective, scores, labels, rows)
+    largest = max(np.abs(grad).max(), np.finfo(np.float32).tiny)
+    np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=tolerance * largest)
+    np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=tolerance * max(largest, np.abs(hess).max()))
+    return grad, hess
+
+
 def swaps_of(metric, rank, labels):
     """A function of a document and others: what swapping it with each of them is worth, (n,)."""
     if metric is None:

@@ -200,7 +200,7 @@ PLACES = {
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
     "give .ubj or .json, or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
-    "give .txt or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
+    "give .txt, or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
 }
 
 
@@ -320,7 +320,7 @@ def test_texts_of_options():
     assert {text: read_param(text)[1] for text in values} == values
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
 def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, engine):
     monkeypatch.chdir(tmp_path)
     out, _ = done(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine)

@@ -224,6 +224,7 @@ EVEN, LINEAR = np.ones, lambda n: np.linspace(1, 3, n)
 FEW_HEAVY = lambda n: np.random.default_rng(9).lognormal(0, 1, n)  # noqa: E731
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "weigh", "n", "at_most"),
     [

@@ -20,6 +20,7 @@ def judged(queries=45, documents=20):
     return Collection(X, Queries(grades, sizes=[documents] * queries))
 
 
+@pytest.mark.slow
 def test_every_query_is_tested_once_and_reported(monkeypatch):
     few = {
         "LightGBM": {name: {"objective": one_label.YetiLoss()} for name in ("lambdarank", "YetiLoss()")},

@@ -25,11 +25,7 @@ def check(objective, scores, monkeypatch, sweep, relevance, **labels):
     """Every document, by the sweep or by pairs."""
     monkeypatch.setattr(_sweep, "PAIRS_A_DOCUMENT", 0 if sweep else 1e18)
     q = Queries(relevance, sizes=[scores.size], **labels)
-    grad, hess = objective.gradient(scores, q)
-    labels = {name: of.astype(float) for name, of in q.labels.items()}
-    lam, mu = naive.of_documents(objective, scores, labels, range(scores.size))
-    assert np.abs(-grad - lam).max() <= 1e-5 * np.abs(lam).max()
-    assert np.abs(hess - mu).max() <= 1e-5 * max(np.abs(mu).max(), np.abs(lam).max())
+    naive.check_documents(objective, scores, q)
     return q
 
 
@@ -116,13 +112,7 @@ def test_some_documents_of_a_long_list(objective, spread):
     n = 6_000 if spread > 1 else 200_000 if objective == LambdaRank() else 20_000
     q = Queries(grades(rng, n), sizes=[n], clicks=rng.choice([0, 0, 0.5, 1, np.nan], n))
     scores = np.round(rng.normal(size=n), 2) * spread
-    grad, hess = objective.gradient(scores, q)
-    rows = np.unique([0, n - 1, *rng.integers(0, n, 9), np.abs(grad).argmax()])
-    labels = {name: of.astype(float) for name, of in q.labels.items()}
-    lam, mu = naive.of_documents(objective, scores, labels, rows)
-    largest = np.abs(grad).max()
-    np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=1e-5 * largest)
-    np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=1e-5 * max(largest, np.abs(hess).max()))
+    naive.check_documents(objective, scores, q, [0, n - 1, *rng.integers(0, n, 9)])
 
 
 @pytest.mark.parametrize("outlier", [None, 1e6, -1e6])

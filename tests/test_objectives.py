@@ -287,28 +287,6 @@ def test_extreme_scores_and_ties_are_finite(rule, spread):
             assert np.isfinite(figures).all()
 
 
-def cost(scores, relevance, weights, sigma):
-    """The cross-entropy at frozen pair weights, whose derivatives are −λ and μ (2011, eq. 2)."""
-    pairs = naive.graded_pairs(relevance)
-    return sum(weights[i, j] * np.log1p(np.exp(-sigma * (scores[i] - scores[j]))) for i, j in pairs)
-
-
-@pytest.mark.parametrize("sigma", [1.0, 2.0])
-@pytest.mark.parametrize("k", [None, 3])
-def test_finite_differences_of_the_cost_at_frozen_ranks(sigma, k):
-    scores, q = drawn.make(7, [12])
-    y, n = q.relevance.astype(float), 12
-    r, gains = naive.ranks(scores), [naive.exponential(l) for l in y]
-    weights = {(i, j): naive.swap_ndcg(gains, r, i, j, k) for i in range(n) for j in range(n)}
-    grad, hess = LambdaRank(NDCG(k=k), sigma=sigma).gradient(scores, q)
-    h = 1e-4
-    for i in range(n):
-        e = np.eye(n)[i] * h
-        up, here, down = (cost(s, y, weights, sigma) for s in (scores + e, scores, scores - e))
-        assert abs((up - down) / (2 * h) - grad[i]) < 1e-5
-        assert abs((up - 2 * here + down) / h**2 - hess[i]) < 1e-4
-
-
 def test_every_objective_has_a_row_in_rules():
     rows = {type(rule.objective) for rule in ALL}
     assert {cls.__name__ for cls in OBJECTIVES.values() if cls not in rows} == set(), "add a row to rules.py"
@@ -328,14 +306,6 @@ def test_scores_whose_differences_overflow_are_refused(objective):
         objective.gradient(np.where(np.arange(6000) % 2, 1.2e308, -1.2e308), long)
 
 
-def check_documents(objective, scores, relevance, rows):
-    """Some λ of one query against sums in float64."""
-    q = Queries(relevance, sizes=[scores.size])
-    grad, _ = objective.gradient(scores, q)
-    lam, _ = naive.of_documents(objective, scores, {"relevance": q.relevance.astype(float)}, rows)
-    np.testing.assert_allclose(-grad[list(rows)], lam, rtol=0, atol=1e-5 * np.abs(grad).max())
-
-
 DEEP = [*((n, apart) for n in (200, 256, 257, 6_000) for apart in (0.003, 0.3, 3.0)), (200_000, 0.001)]
 
 
@@ -348,7 +318,8 @@ def test_forces_between_deep_ranks_keep_their_digits(n, apart):
     relevance = np.zeros(n)
     relevance[[n // 2, n // 2 + 7, n - 30, n - 5, n - 2]] = 1
     scores = -apart * np.arange(n)
-    check_documents(SigmoidLocal(), scores, relevance, [*range(n // 2 - 5, n // 2 + 10), *range(n - 35, n)])
+    q, middle = Queries(relevance, sizes=[n]), range(n // 2 - 5, n // 2 + 10)
+    naive.check_documents(SigmoidLocal(), scores, q, [*middle, *range(n - 35, n)])
 
 
 @pytest.mark.parametrize("n", [30, 120, 200, 256, 2_000])

@@ -15,6 +15,7 @@ from trainings import GROUP, X, Y, ran, train
 from lambdaboost import NDCG, Blend, LambdaRank, Linear, Queries, RankNet, _jit
 from lambdaboost.objectives import Objective
 
+pytestmark = pytest.mark.slow
 ENGINES = (["lightgbm"], ["xgboost"])
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -51,12 +52,11 @@ def interrupted(engine, threads, times):
     return lost, wrong
 
 
-@pytest.mark.parametrize("times", [5, pytest.param(200, marks=pytest.mark.slow)])
-def test_of_a_hundred_interrupts_one_is_lost_at_most(times):
+def test_of_a_hundred_interrupts_one_is_lost_at_most(times=200):
     """A Python function that ctypes calls loses what a signal's handler raises at its first instruction: a quarter."""
-    calls = [(*engine, threads, times) for engine in ENGINES for threads in ((2,) if times < 100 else (1, 2))]
+    calls = [(*engine, threads, times) for engine in ENGINES for threads in (1, 2)]
     found = ran(interrupted, *calls, refused=())
-    assert sum(lost for lost, _ in found) <= max(2, times * len(calls) / 100)
+    assert sum(lost for lost, _ in found) <= times * len(calls) / 100
     assert all(wrong == 0 for _, wrong in found)
 
 
@@ -145,7 +145,6 @@ def trained_in_threads(engine):
     return same, number, before, used_threads()
 
 
-@pytest.mark.slow
 def test_in_threads():
     """Numba's number of threads, which each thread has for itself, stays as it was set; a pool of two does the work."""
     found = ran(trained_in_threads, *ENGINES, NUMBA_NUM_THREADS="2")
@@ -178,7 +177,6 @@ def trained_in_forks(engine):
     return same, one_thread[0] != one_thread[1], before_anything[1], after_a_gradient[1], used_threads()[0]
 
 
-@pytest.mark.slow
 @FORKS
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_in_forks(engine):

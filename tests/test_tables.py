@@ -122,6 +122,23 @@ def test_what_is_missing_in_csv(tmp_path):
     assert np.isnan(q.relevance[1])
 
 
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_text_positions_are_ranks_where_all_are_numbers(made):
+    """In every table as in CSV; a mixture would be names of places that nobody meant."""
+    columns = Columns("q", "y", position="place", features=["x"])
+
+    def read(places, kind=None):
+        return columns.read(made(FRAME.assign(place=pd.Series(places, dtype=kind)))).queries
+
+    assert read(["2", "10", None]).position.tolist() == [2, 10, 0]
+    assert read(["top", None, "side"]).position_names == ("side", "top")
+    assert read(["2", "top", None], "category").position_names == ("2", "top")
+    with pytest.raises(
+        ValueError, match=r"^column 'place' is 'top' in row 1 of df: other rows have numbers; give"
+    ):
+        read(["2", "top", None])
+
+
 def test_positions_in_csv_are_ranks_or_text(tmp_path):
     def positions(*fields):
         rows = "".join(f"a,1,2,{field}\n" for field in fields)

@@ -63,6 +63,7 @@ def test_choice_is_proven_and_its_weights_merge():
         choice.weight = 0.5
 
 
+@pytest.mark.slow
 def test_noise_gives_nothing_away():
     """Clicks and a model of them drawn at random: the first model alone, in at least 95 of 100 runs."""
     kept = [
@@ -71,6 +72,7 @@ def test_noise_gives_nothing_away():
     assert sum(kept) >= 95
 
 
+@pytest.mark.slow
 def test_losses_exceed_the_tolerance_in_one_of_twenty_at_most():
     """The true loss of a choice is that on 4,000 other queries."""
     truth = trade_off(*drawn(1000, 4000), BOTH).frame

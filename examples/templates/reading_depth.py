@@ -29,6 +29,8 @@ class ReadingDepth(Measure):
         The lowest grade that counts as relevant.
     persistence : float, default 0.8
         The chance p, above 0 and below 1.
+    source : str, default "relevance"
+        The label source of the grades.
     empty : float, default 0.0
         The value for a query without a relevant document.
 
@@ -39,8 +41,9 @@ class ReadingDepth(Measure):
 
     """
 
-    threshold: float = 1
+    threshold: float = 1.0
     persistence: float = 0.8
+    source: str = "relevance"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,8 +51,8 @@ class ReadingDepth(Measure):
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         # A document that was not retrieved gains nothing.
-        grades = mask_not_retrieved(q.relevance, scores, np.nan)
-        n_relevant, _ = count_judged(q, self.threshold)
+        grades = mask_not_retrieved(q.source(self.source), scores, np.nan)
+        n_relevant, _ = count_judged(self, q)
         threshold = np.float32(self.threshold)
         return over_rankings(
             _reading_depths, grades, scores, q, None, threshold, self.persistence, n_relevant

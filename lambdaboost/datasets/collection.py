@@ -186,8 +186,6 @@ class Collection:
         array([7, 9])
         """
         of_name = name_parts(collections)
-        if not of_name:
-            raise ValueError("collections is empty: give at least one Collection")
         parts, first = list(of_name.values()), next(iter(of_name))
         for name, part in of_name.items():
             for what in ("n_features", "feature_names", "categories"):

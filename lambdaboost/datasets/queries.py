@@ -482,11 +482,13 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | tuple
 
 
 def name_parts(parts: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Parts by their names, or by their numbers.
+    """Parts by their names, or by their numbers; raises ValueError without any.
 
     >>> name_parts(["a", "b"]), name_parts({"X": "a"})
     ({'part 0': 'a', 'part 1': 'b'}, {'X': 'a'})
     """
+    if not parts:
+        raise ValueError("the list of parts is empty: give at least one")
     if isinstance(parts, Mapping):
         return dict(parts)
     return {f"part {i}": part for i, part in enumerate(parts)}

@@ -18,7 +18,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._installed import package
 from lambdaboost._words import quote
 from lambdaboost.engines.base import Split
-from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
+from lambdaboost.engines.matching import Categories, aligned, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".txt",)
 UNNAMED = "Column_{}"
@@ -197,30 +197,20 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     lines: list[str] = []
     count = 0
     known = list(infos[0])  # what the models so far say of each feature
+    kinds = [[None if info == "none" else not info.startswith("[") for info in of] for of in infos]
     for at, (own, weight) in enumerate(zip(blocks, weights, strict=True)):
-        places = matched(names, at)
-        same_order = bool((places == np.arange(places.size)).all())
-        recoded: dict[int, NDArray[np.int64]] = {}
+        # The engine lists values by column; the same lists in the same order of columns are the same categories.
+        is_same = names[at] == names[0] and values[at] == values[0]
+        places, recoded = aligned(names, kinds, [{}] * len(names) if is_same else categories, at)
         for column, place in enumerate(places):
-            name, kinds = names[at][column], [_kind(known[place]), _kind(infos[at][column])]
-            if set(kinds) == {"numeric", "categorical"}:
-                raise ValueError(
-                    f"feature {quote(name)} is {kinds[0]} before models[{at}] and {kinds[1]} in it: give it one "
-                    "type in all trainings"
-                )
-            if kinds[0] == "constant":
+            if known[place] == "none":
                 known[place] = infos[at][column]
-            # The engine lists values by column; the same lists in the same order of columns are the same categories.
-            same = same_order and values[at] == values[0]
-            if kinds[1] == "categorical" and not same:
-                codes = codes_of(categories, name, at)
-                if codes is None and name not in categories[0] and {values[0], values[at]} - {"null", "[]"}:
-                    raise ValueError(
-                        f"feature {quote(name)} has categories whose values models[{at}] or models[0] does not store: "
-                        "give the column the same pandas.CategoricalDtype in all trainings"
-                    )
-                if codes is not None:
-                    recoded[column] = codes
+            unknown = kinds[at][column] and not is_same and names[at][column] not in categories[0]
+            if unknown and {values[0], values[at]} - {"null", "[]"}:
+                raise ValueError(
+                    f"feature {quote(names[at][column])} has categories whose values models[{at}] or models[0] does "
+                    "not store: give the column the same pandas.CategoricalDtype in all trainings"
+                )
         if weight == 0:
             continue
         factor = weight
@@ -243,13 +233,6 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         lines += ["parameters:", found[0], "end of parameters", ""]
     text = "\n".join([*lines, f"pandas_categorical:{values[0]}", ""])
     return package("lightgbm").Booster(model_str=text)
-
-
-def _kind(info: str) -> str:
-    """The kind of a feature by what a LightGBM model says of its values: a range, codes, or "none" for a constant."""
-    if info == "none":
-        return "constant"
-    return "numeric" if info.startswith("[") else "categorical"
 
 
 def _scale_tree(

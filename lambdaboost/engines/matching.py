@@ -15,16 +15,42 @@ Categories = Mapping[
 ]  # the values of each categorical feature, in the order of their codes
 
 
-def matched(names: Sequence[Sequence[str]], at: int) -> NDArray[np.int64]:
-    """The place in the first model of each feature of model `at`, by name."""
+def aligned(
+    names: Sequence[Sequence[str]],
+    kinds: Sequence[list[bool | None]],
+    categories: Sequence[Categories],
+    at: int,
+) -> tuple[NDArray[np.int64], dict[int, NDArray[np.int64]]]:
+    """The place in the first model of each feature of model `at`, and the new codes of its features with categories.
+
+    `kinds` say of the features of each model whether they are categorical, and None of those that were constant, of
+    which the first model's become those of the next model that knows.
+    """
     if set(names[at]) != set(names[0]) or len(names[at]) != len(names[0]):
         differ = [name for name in (*names[0], *names[at]) if name not in names[0] or name not in names[at]]
         raise ValueError(
             f"models[0] has {len(names[0])} features and models[{at}] {len(names[at])}, of which {listed(differ)} are "
             "in one model only: train all on the same columns"
         )
-    place = {name: column for column, name in enumerate(names[0])}
-    return np.array([place[name] for name in names[at]], dtype=np.int64)
+    of_name = {name: place for place, name in enumerate(names[0])}
+    places = np.array([of_name[name] for name in names[at]], dtype=np.int64)
+    recoded: dict[int, NDArray[np.int64]] = {}
+    for column, (place, name, kind) in enumerate(zip(places, names[at], kinds[at], strict=True)):
+        known = kinds[0][place]
+        if known is None:
+            kinds[0][place] = kind
+        elif kind is not None and kind != known:
+            before, own = ("categorical" if one else "numeric" for one in (known, kind))
+            raise ValueError(
+                f"feature {quote(name)} is {before} before models[{at}] and {own} in it: give it one type in all "
+                "trainings"
+            )
+        codes = None
+        if kind:
+            codes = codes_of(categories, name, at)
+        if codes is not None:
+            recoded[column] = codes
+    return places, recoded
 
 
 def codes_of(categories: Sequence[Categories], name: str, at: int) -> NDArray[np.int64] | None:

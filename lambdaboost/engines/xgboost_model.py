@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import error_context
 from lambdaboost._installed import package
-from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import feature_array
 from lambdaboost.engines.base import Split
-from lambdaboost.engines.matching import Categories, codes_of, matched, refuse_mixed_forests
+from lambdaboost.engines.matching import Categories, aligned, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
 UNNAMED = "f{}"
@@ -165,28 +164,17 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
             forests.append(_forest_of(content["learner"]))
     refuse_mixed_forests([int(of["gbtree_model_param"]["num_parallel_tree"]) > 1 for of, _ in forests])
     names = [feature_names(booster) for booster in boosters]
-    kinds = [
-        content["learner"]["feature_types"] or ["float"] * len(own)
-        for content, own in zip(learners, names, strict=True)
-    ]
+    kinds: list[list[bool | None]] = []
+    for content, own in zip(learners, names, strict=True):
+        types = content["learner"]["feature_types"] or ["float"] * len(own)
+        kinds.append([one == "c" for one in types])
 
     # The trees, with the features and categories of the first model.
     all_trees: list[Any] = []
     info: list[int] = []
     indptr, base = [0], 0.0
     for at, (content, (of, of_trees), weight) in enumerate(zip(learners, forests, weights, strict=True)):
-        places = matched(names, at)
-        recoded: dict[int, NDArray[np.int64]] = {}
-        for column, place in enumerate(places):
-            if ("c" in (kinds[0][place], kinds[at][column])) and kinds[0][place] != kinds[at][column]:
-                raise ValueError(
-                    f"feature {quote(names[at][column])} is categorical in only one of models[0] and models[{at}]: "
-                    "give it one type in all trainings"
-                )
-            if kinds[at][column] == "c":
-                codes = codes_of(categories, names[at][column], at)
-                if codes is not None:
-                    recoded[column] = codes
+        places, recoded = aligned(names, kinds, categories, at)
         if weight == 0:
             continue
         base += weight * _base_margin(content)

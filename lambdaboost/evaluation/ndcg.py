@@ -166,7 +166,8 @@ class CNDCG(DiscountedGain):
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)
-        refuse_labels(self.source, labels, labels > 1, "click labels must lie in [0, 1]")
+        remedy = f"click labels must lie in [0, 1]; for grades give NDCG(source={self.source!r})"
+        refuse_labels(self.source, labels, labels > 1, remedy)
         return np.exp2(self.scale * np.nan_to_num(labels.astype(np.float64), nan=0.0)) - 1.0
 
 

@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
+from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
@@ -209,16 +209,14 @@ def _raise_document(swap, level, discount, second, factor, cell, weights, lagran
 
 
 @kernel
-def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted.
+def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
+    """Write λ and μ of queries first:last that are selected.
 
     Shapes as of `tiles.sum_by_tiles`.
     """
-    n_terms = 1 + n_sweep_terms(swap)
-    most = longest(first, last, offsets)
-    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
+    n_terms, scratch = 1 + n_sweep_terms(swap), sort_scratch(longest(first, last, offsets))
     for q in range(first, last):
-        if not wanted[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -253,16 +252,12 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                     requested += read_metrics("metric", metric, engine)
         requested = requested or [NDCG(k=k) for k in cutoffs]
         params["metric"] = [metric for metric in requested if isinstance(metric, str)] or "None"
-        early = [_sort_own_last] if callable(requested[0]) else []
-        return [_as_feval(metric) for metric in requested if callable(metric)], early
-
-
-def _as_feval(metric: Callable[..., Any]) -> Callable[..., Any]:
-    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`."""
-    if isinstance(metric, Measure):
-        return metric
-    n = len(inspect.signature(metric).parameters)
-    return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
+        # Callables ``(y_true, y_pred[, weight[, group]])`` are LGBMRanker's to call.
+        feval = [metric for metric in requested if callable(metric)]
+        for at, metric in enumerate(feval):
+            if not isinstance(metric, Measure):
+                feval[at] = lgb.sklearn._EvalFunctionWrapper(metric)
+        return feval, [_sort_own_last] if callable(requested[0]) else []
 
 
 def _sort_own_last(env: Any) -> None:

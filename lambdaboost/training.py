@@ -47,8 +47,7 @@ def boost(
 ) -> Any:
     """The booster of the engine's own `train`, without output; after early stopping it ends at its best round.
 
-    `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
-    True the training ends with this round.
+    `on_round` is called after every round with the measure of the validation data, if there are any.
     """
     stock = ENGINES[engine]
     labels: Any = stock.fields_of(data).labels

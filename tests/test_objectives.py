@@ -287,28 +287,6 @@ def test_extreme_scores_and_ties_are_finite(rule, spread):
             assert np.isfinite(figures).all()
 
 
-def cost(scores, relevance, weights, sigma):
-    """The cross-entropy at frozen pair weights, whose derivatives are −λ and μ (2011, eq. 2)."""
-    pairs = naive.graded_pairs(relevance)
-    return sum(weights[i, j] * np.log1p(np.exp(-sigma * (scores[i] - scores[j]))) for i, j in pairs)
-
-
-@pytest.mark.parametrize("sigma", [1.0, 2.0])
-@pytest.mark.parametrize("k", [None, 3])
-def test_finite_differences_of_the_cost_at_frozen_ranks(sigma, k):
-    scores, q = drawn.make(7, [12])
-    y, n = q.relevance.astype(float), 12
-    r, gains = naive.ranks(scores), [naive.exponential(l) for l in y]
-    weights = {(i, j): naive.swap_ndcg(gains, r, i, j, k) for i in range(n) for j in range(n)}
-    grad, hess = LambdaRank(NDCG(k=k), sigma=sigma).gradient(scores, q)
-    h = 1e-4
-    for i in range(n):
-        e = np.eye(n)[i] * h
-        up, here, down = (cost(s, y, weights, sigma) for s in (scores + e, scores, scores - e))
-        assert abs((up - down) / (2 * h) - grad[i]) < 1e-5
-        assert abs((up - 2 * here + down) / h**2 - hess[i]) < 1e-4
-
-
 def test_every_objective_has_a_row_in_rules():
     rows = {type(rule.objective) for rule in ALL}
     assert {cls.__name__ for cls in OBJECTIVES.values() if cls not in rows} == set(), "add a row to rules.py"

@@ -450,6 +450,13 @@ def test_hashes_find_equal_queries_whatever_their_order(seed):
     assert np.array_equal(np.equal.outer(found, found), [[one == other for other in naive] for one in naive])
 
 
+class Unknown(NDCG, registered=False):
+    """A measure of the user that is NaN everywhere."""
+
+    def values(self, scores, q):
+        return np.full(q.n_queries, np.nan)
+
+
 def refused(text, X=TRAIN, *args, kind=ValueError, **given):
     with pytest.raises(kind, match=text) as error:
         tune(X, *args, **({"workers": 1} | given))
@@ -462,6 +469,9 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
     refused("settings is 0", settings=0)
     refused("engine is 'catboost', expected lightgbm or", engine="catboost")
     refused(r"measure CNDCG\(source='sales'\), in X: no label source", measure=CNDCG(source="sales"))
+    nan = Unknown(k=3)
+    refused(r"Unknown\(k=3\) is undefined on every query of X: give another measure", measure=nan)
+    refused("is undefined on every query of valid", valid=VALID, measure=[NDCG(3), nan])
     refused("folds is 60, of 50 different queries: give fewer folds", folds=60)
     refused("folds is 2, of 1 different query: give fewer folds", TRAIN.take([0]), folds=2)
     refused("X is a Collection, .* so y= would be ignored", TRAIN, TRAIN.queries.relevance, kind=TypeError)

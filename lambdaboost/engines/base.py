@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.engines.matching import Categories
 
-# Called after every round with the measure of the validation data, None without; True ends the training.
-OnRound = Callable[[float | None], bool | None]
+# Called after every round with the measure of the validation data, None without.
+OnRound = Callable[[float | None], object]
 
 
 class Fields(NamedTuple):

@@ -213,8 +213,8 @@ def train(
 
     def each(env: Any) -> None:
         results = env.evaluation_result_list
-        if on_round is not None and on_round(results[0][2] if results else None):
-            raise lgb.callback.EarlyStopException(env.iteration, results)
+        if on_round is not None:
+            on_round(results[0][2] if results else None)
 
     callbacks: list[Any] = [each]
     if callable(objective):

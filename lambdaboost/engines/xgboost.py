@@ -242,8 +242,10 @@ def train(
 
     class EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            values = next(iter(evals_log.get("valid", {}).values()), None)
-            return on_round is not None and bool(on_round(None if values is None else float(values[-1])))
+            values = next(iter(evals_log.get("valid", {}).values()), [None])
+            if on_round is not None:
+                on_round(values[-1])
+            return False
 
     evaluated: dict[str, Any] = {}
     if valid is not None:

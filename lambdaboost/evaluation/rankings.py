@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, in_lanes, to_lanes
+from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
@@ -105,8 +105,7 @@ def sort_queries(first, last, offsets, skipped, scores, order):
 
     Objectives call it too: whatever needs an order of documents has it from here, so it is compiled once.
     """
-    n = longest(first, last, offsets)
-    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
+    scratch = sort_scratch(longest(first, last, offsets))
     for q in range(first, last):
         if not skipped[q]:
             a, b = offsets[q], offsets[q + 1]

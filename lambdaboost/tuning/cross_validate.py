@@ -135,7 +135,7 @@ def cross_validate(
     """
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
-    data = read(X, y, columns_of(ranker), group=group, qid=qid, weight=sample_weight)
+    data = as_collection(X, y, columns_of(ranker), group=group, qid=qid, weight=sample_weight)
     for measure in chosen:
         check_measure(measure, data.queries, "X")
     warn_of_leaks(data.features, data.queries, data.feature_names)
@@ -295,7 +295,9 @@ def defined_weight(measure: Measure, q: Queries) -> float:
 # Tables.
 
 
-def read(X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any) -> Collection:
+def as_collection(
+    X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any
+) -> Collection:
     """A table, array or Collection as a Collection."""
     if not isinstance(X, Collection):
         if y is None and isinstance(columns, Columns) and columns.label is None:

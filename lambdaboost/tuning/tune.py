@@ -35,10 +35,10 @@ from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.tuning.cross_validate import (
     TrainedFold,
+    as_collection,
     assign_folds,
     find_shared,
     measure_folds,
-    read,
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
@@ -166,7 +166,7 @@ def tune(
     main = first_installed() if engine is None else engine
     package(main)
     columns = Columns(query, sources=sources or (), position=position, weight=weight)
-    train = read(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    train = as_collection(X, y, columns, group=group, qid=qid, weight=sample_weight)
     if isinstance(X, Collection):
         columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
     data, fold = hold_out(train, valid, columns, folds, seed, sample_weight is not None)
@@ -300,7 +300,7 @@ def hold_out(
             "column of both, so that its queries are measured as they should count"
         )
     encoder = Encoder(columns, train.feature_names or (), train.categories)
-    part = read(X, y, encoder, name="valid", weight=weight)
+    part = as_collection(X, y, encoder, name="valid", weight=weight)
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     (both,) = find_shared(train, part)
     if both is not None:
@@ -440,13 +440,11 @@ def highest_mean(results: Sequence[Result], measure: Measure) -> Result:
 
 def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
     """The models of each label alone, on the same trees."""
-    of_setting: dict[Setting | None, Result] = {one.setting: one for one in results}
     for second in results:
         setting = second.setting
         if setting.is_of_second_label and set(setting.objective.sources) == set(measures[1].sources):
-            return of_setting[
-                setting.baseline
-            ], second  # which is complete, since it is the best of the trees
+            # Its baseline is complete, since it is the best of the trees.
+            return next(one for one in results if one.setting == setting.baseline), second
     raise ValueError(
         f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
         "column in sources=, and give more minutes"

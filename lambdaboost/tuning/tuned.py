@@ -22,6 +22,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
+from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.evaluation.significance import (
     LEGEND,
     LEVEL,
@@ -30,7 +31,6 @@ from lambdaboost.evaluation.significance import (
     mark,
     paired_differences,
     two_sided_p,
-    weighted_mean,
 )
 from lambdaboost.saving import check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
@@ -234,7 +234,7 @@ def compare_results(
                 by_query = one.found.values[measure], baseline.found.values[measure]
                 x, weight = paired_differences(*by_query, one.found.queries.query_weight)
                 low, high = interval(x, weight, LEVEL / setting.best_of)
-                row |= {"baseline": baseline.setting.name, "difference": weighted_mean(x, weight).mean}
+                row |= {"baseline": baseline.setting.name, "difference": mean_of(x, weight)}
                 row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
                 tests.append(row)
                 comparisons += setting.best_of

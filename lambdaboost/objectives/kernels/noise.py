@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest, sort_queries
+from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
 from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
 from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
@@ -156,10 +156,7 @@ def _mean_discounts(
     Documents without a discount come last; otherwise any order will do, such as the last draw's.
     """
     most = longest(first, last, offsets)
-    noisy, scratch = (
-        np.empty(most),
-        (np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)),
-    )
+    noisy, scratch = np.empty(most), sort_scratch(most)
     for q in range(first, last):
         if skipped[q]:
             continue

@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import longest
+from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
@@ -214,9 +214,7 @@ def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, fact
 
     Shapes as of `tiles.sum_by_tiles`.
     """
-    n_terms = 1 + n_sweep_terms(swap)
-    most = longest(first, last, offsets)
-    scratch = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
+    n_terms, scratch = 1 + n_sweep_terms(swap), sort_scratch(longest(first, last, offsets))
     for q in range(first, last):
         if not wanted[q]:
             continue

@@ -123,20 +123,6 @@ def _add_row(swap, force, rows, x, columns):
 
 
 @inlined
-def _add_level(swap, force, slots, first, last, lo, hi):
-    """Add the pairs of the slots first:last, at most ROWS_CARRIED of one level, with lo:hi, which are all worse."""
-    rows = _run(slots, first, last)
-    n = last - first
-    in_tiles = n - n % TILE_ROWS
-    for chunk in range(lo, hi, CHUNK):
-        columns = _run(slots, chunk, min(chunk + CHUNK, hi))
-        for x in range(0, in_tiles, TILE_ROWS):
-            _add_tile(swap, force, rows, x, columns)
-        for x in range(in_tiles, n):
-            _add_row(swap, force, rows, x, columns)
-
-
-@inlined
 def _carry_to_float64(slots, sums, n):
     """Add what n slots have summed in float32 to their float64 sums, and start again."""
     lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
@@ -242,7 +228,13 @@ def _add_levels(swap, force, reach, n_parts, start, slots, sums):
                     _carry_to_float64(slots, sums, n_slots)
                     since = 0
                 since += last - first
-                _add_level(swap, force, slots, first, last, lo, hi)
+                rows, in_tiles = _run(slots, first, last), (last - first) // TILE_ROWS * TILE_ROWS
+                for chunk in range(lo, hi, CHUNK):
+                    columns = _run(slots, chunk, min(chunk + CHUNK, hi))
+                    for x in range(0, in_tiles, TILE_ROWS):
+                        _add_tile(swap, force, rows, x, columns)
+                    for x in range(in_tiles, last - first):
+                        _add_row(swap, force, rows, x, columns)
     _carry_to_float64(slots, sums, n_slots)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import called, inlined_strict_fp
+from lambdaboost._jit import called, inlined_strict_fp, kernel
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
@@ -17,21 +17,24 @@ MOVES_PER_DOCUMENT = 8  # then clustered scores are dealt without outliers, and 
 WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
-@called
-def order_by_score(scores, order, ranked, bucket_of, next_in):
-    """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
+@kernel
+def sort_scratch(n):
+    """Memory for sorting up to n documents: scores by rank, the bucket of each, the next free place of each bucket."""
+    return np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
 
-    False if the scores are clustered in few buckets: then call `order_by_comparing`. `bucket_of` and `next_in` are
-    int32 scratch memory, (n,) and (BUCKETS n,).
-    """
+
+@called
+def order_documents(scores, order, scratch):
+    """Write the permutation that sorts the scores of a query, descending and ties by index, to `order`."""
+    ranked, bucket_of, next_in = scratch
     n = scores.size
     best = worst = scores[0]
     for i in range(n):
         best, worst = max(best, scores[i]), min(worst, scores[i])
     if best == worst:
         for i in range(n):
-            order[i], ranked[i] = i, best
-        return True
+            order[i] = i
+        return
     if worst == -np.inf:
         worst = best
         for i in range(n):
@@ -40,11 +43,11 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):
         if attempt == 1:
             best, worst = _range_without_outliers(scores, ranked)
         if not 1 / WIDEST < best - worst < WIDEST:
-            return False
+            break
         _fill_buckets(scores, best, (BUCKETS * n - 1) / (best - worst), order, ranked, bucket_of, next_in)
         if _insertion_sort(order, ranked, MOVES_PER_DOCUMENT * n):
-            return True
-    return False
+            return
+    _sort_by_comparing(scores, order, bucket_of)
 
 
 @called
@@ -62,8 +65,8 @@ def _range_without_outliers(scores, memory):
 
 
 @called
-def order_by_comparing(scores, order, ranked, other):
-    """Like `order_by_score`, for scores on which it returns False; `other` is int32 scratch memory, (n,).
+def _sort_by_comparing(scores, order, other):
+    """Like `order_documents`, whatever the scores; `other` is int32 scratch memory, (n,).
 
     A merge sort: NumPy's argsort has many parts, and each kernel with it took a second longer to compile.
     """
@@ -86,8 +89,6 @@ def order_by_comparing(scores, order, ranked, other):
         for r in range(n):
             order[r] = other[r]
         width *= 2
-    for r in range(n):
-        ranked[r] = scores[order[r]]
 
 
 @inlined_strict_fp
@@ -118,7 +119,7 @@ def _fill_buckets(scores, best, buckets_per_score, order, ranked, bucket_of, nex
 
 @called
 def _insertion_sort(order, ranked, moves):
-    """Stable insertion sort; False if it takes more than `moves` moves."""
+    """Stable insertion sort of documents by their scores `ranked`; False if it takes more than `moves` moves."""
     for r in range(1, order.size):
         score = ranked[r]
         if ranked[r - 1] < score:
@@ -131,15 +132,3 @@ def _insertion_sort(order, ranked, moves):
             if moves < 0:
                 return False
     return True
-
-
-@called
-def order_documents(scores, order, scratch):
-    """Write the permutation that sorts `scores` descending to `order`, whatever the scores.
-
-    `scratch` is memory for as many documents: ranked scores, bucket_of, next_in.
-    """
-    ranked, bucket_of, next_in = scratch
-    here = ranked[: scores.size]
-    if not order_by_score(scores, order, here, bucket_of, next_in):
-        order_by_comparing(scores, order, here, bucket_of)

@@ -123,7 +123,7 @@ def fields_of(data: Any) -> Fields:
     rows, parent = data.used_indices, None
     if rows is not None:
         parent = data.reference
-    if is_constructed(data):
+    if data._handle is not None:  # as `is_constructed` says, without a call in every round
         field = data.get_field
         return Fields(field("group"), field("label"), field("weight"), parent, rows)
     offsets = labels = weight = None

@@ -230,7 +230,7 @@ WRONG = [
     (lambda: from_run(QRELS, RUN.assign(score=[1, 2, -np.inf, 1])), ["row 2", "has no finite score", "leave the row"]),
     (lambda: from_run(QRELS, RUN.assign(score="high")), ["score of run 'run' is", "give numbers"]),
     (lambda: from_run(QRELS, RUN.drop(columns="score")), ["run 'run' has no column 'score'", "rename"]),
-    (lambda: from_run(QRELS, {"q": {"a": 1.0}}), ["run 'run' is a dict", "DataFrame"]),
+    (lambda: from_run(QRELS, {"q": {"a": 1.0}}), ["run 'run' is of type dict", "DataFrame"]),
     (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run 'run' is float64"]),
     (lambda: from_run(QRELS, RUN.assign(doc_id=["a", None, "b", "c"])), ["row 1 of run 'run'", "has no doc_id"]),
     (lambda: from_runs(QRELS, {}), ["runs is of type dict", "at least one"]),

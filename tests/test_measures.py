@@ -141,50 +141,6 @@ def test_every_measure_is_in_the_table():
     assert [type(m) for m in naive.instances()] == list(MEASURES.values())
 
 
-@pytest.mark.parametrize(
-    ("measure", "expected"),
-    [
-        (NDCG(1), 1 / 7),
-        (NDCG(2), (1 + 7 / log2(3)) / (7 + 1 / log2(3))),
-        (NDCG(), (1 + 7 / log2(3) + 1 / log2(5)) / (7 + 1 / log2(3) + 1 / log2(4))),
-        (NDCG(1, gain="linear"), 1 / 3),
-        (NDCG(1, gain=(0, 2, 4, 5)), 2 / 5),
-        (CNDCG(1), 0.0),
-        (CNDCG(2), (2 ** (4 * 0.5) - 1) / log2(3) / (2 ** (4 * 0.5) - 1 + (2 ** (4 * 0.25) - 1) / log2(3))),
-        (MAP(), (1 / 1 + 2 / 2 + 3 / 4) / 3),
-        (MAP(threshold=2), 1 / 2),
-        (MAP(1), 1 / 1 / 1),
-        (MAP(2), (1 / 1 + 2 / 2) / 2),
-        (MAP(1, threshold=2), 0.0),
-        (MRR(), 1 / 1),
-        (MRR(threshold=3), 1 / 2),
-        (MRR(1, threshold=3), 0.0),
-        (ERR(2), 1 / 16 + (1 - 1 / 16) * 7 / 16 / 2),
-        (Precision(1), 1.0),
-        (Precision(3), 2 / 3),
-        (Precision(8), 3 / 8),
-        (Recall(2), 2 / 3),
-        # 3 above 1, 0 and 1; the two 1s above 0; one of the 1s above 3 and 0 above 1 are wrong
-        (PairAccuracy(), 3 / 5),
-        (AUC(), 2 / 3),
-        (BPref(), (1 + 1 + (1 - 1 / 1)) / 3),
-        (KendallTau(), (2 - 3) / (2 + 3)),
-        # ranks from their mean: scores 3/2, 1/2, −1/2, −3/2; grades 0, 3/2, −3/2, 0; clicks −1, 3/2, −1, 1/2
-        (Spearman(), (1 / 2 * 3 / 2 + 1 / 2 * 3 / 2) / sqrt(5 * 9 / 2)),
-        (Spearman("clicks"), (-3 / 2 + 3 / 4 + 1 / 2 - 3 / 4) / sqrt(5 * 9 / 2)),
-        # grades from the mean: −1/4, 7/4, −5/4, −1/4; clicks: −3/16, 5/16, −3/16, 1/16
-        (Pearson(), (-3 / 8 + 7 / 8 + 5 / 8 + 3 / 8) / sqrt(5 * (1 + 49 + 25 + 1) / 16)),
-        (ClickDCG(), 0.5 / log2(3) + 0.25 / log2(5)),
-        (ClickDCG(1), 0.0),
-        (Pearson("clicks"), (-9 / 32 + 5 / 32 + 3 / 32 - 3 / 32) / sqrt(5 * (9 + 25 + 9 + 1) / 256)),
-    ],
-    ids=str,
-)
-def test_golden(measure, expected):
-    q = one_query(1, 3, 0, 1, clicks=[0.0, 0.5, 0.0, 0.25])
-    assert measure(DOWN[:4], q) == pytest.approx(expected, abs=1e-15)
-
-
 @pytest.mark.parametrize("measure", ALL, ids=repr)
 def test_only_measures_that_say_so_read_the_values_of_scores(measure):
     """Differences of scores that keep the order change nothing else: `FiniteDifference` counts on it."""

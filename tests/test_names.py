@@ -3,16 +3,13 @@
 import importlib
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from lambdaboost import CNDCG, MAP, MRR, NDCG, Queries, compare, load, save
+from lambdaboost import load, save
 from lambdaboost.datasets import web_search_log
-from lambdaboost.evaluation import parse
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
-CLICKS = Q.labels["clicks"]
 NATIVE = [
     ("lightgbm", "lambdarank"),
     ("lightgbm", "rank_xendcg"),
@@ -72,26 +69,6 @@ def test_wrong_native_objectives_are_answered_in_a_line(engine, objective, messa
 
 
 # Metrics.
-
-
-@engines
-@pytest.mark.parametrize("measure", [NDCG(3), CNDCG(3), MRR(5), MAP()], ids=str)
-def test_a_name_in_results_is_that_measure_wherever_it_is_given(engine, measure):
-    """On data with queries that have no relevant document, which count 1 in the engines' own NDCG."""
-    valid = Queries(np.where(np.arange(len(X)) < 300, Q.relevance, 0), Q.sizes, clicks=CLICKS)
-    frame = pd.DataFrame(X).assign(qid=np.repeat(np.arange(Q.n_queries), Q.sizes), clicks=CLICKS)
-    frame.columns = frame.columns.astype(str)
-    given = {"eval_metric": measure.name}
-    made, fitted = ({"verbose": -1}, given) if engine == "lightgbm" else (given, {})
-    ranker = front(engine).LambdaRanker(n_estimators=2, sources=["clicks"], n_jobs=1, **made)
-    ranker.fit(frame, Q.relevance, eval_set=[(frame, valid.relevance)], **fitted)
-    curves = ranker.evals_result_ if engine == "lightgbm" else ranker.evals_result()
-    ((name, curve),) = next(iter(curves.values())).items()
-    assert parse(name) == parse(measure.name) == measure
-    scores = ranker.predict(frame)
-    assert curve[-1] == pytest.approx(measure.mean(scores, valid), abs=1e-6)
-    compared = compare({"first": np.zeros(len(X)), "ranker": scores}, valid, measure.name)
-    assert compared["ranker", measure.name].mean == pytest.approx(measure.mean(scores, valid))
 
 
 @engines

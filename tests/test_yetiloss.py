@@ -52,15 +52,6 @@ def test_rounds_seeds_and_draws_differ_and_beta_0_is_lambdarank():
     )
 
 
-def test_weights_of_many_draws_are_those_of_expected_discounts():
-    """Of two documents with noise, the first is above with probability ρ(s_2 − s_1)."""
-    q, scores = Queries([1, 0], sizes=[2]), np.array([0.7, 0.0])
-    above = 1 / (1 + np.exp(-0.7))
-    mean_difference = (2 * above - 1) * (1 - 1 / np.log2(3))
-    grad = np.mean([YetiLoss(draws=50).gradient(scores, q, m)[0] for m in range(200)], axis=0)
-    assert -grad[0] == pytest.approx(mean_difference * (1 - above), rel=0.1)
-
-
 def long_list(n=3000, levels=5, spread=2.0):
     rng = np.random.default_rng(n)
     y = rng.choice(levels, n).astype(float)

@@ -257,41 +257,38 @@ def positions_of(name: str, values: Any) -> Positions:
     """
     if isinstance(values, Positions):
         return values
-    # A pandas categorical, whose categories need not be in its rows.
+    # A pandas categorical, whose categories need not be in its rows, or text, which becomes one.
     categorical = getattr(values, "array", values)  # the array of a pandas series
-    if hasattr(categorical, "categories") and hasattr(categorical, "codes"):
-        order = np.argsort(np.asarray(categorical.categories), kind="stable")
-        code = np.append(np.argsort(order) + 1, 0).astype(np.int32)  # the last one is that of missing rows
-        categories = tuple(str(name) for name in np.asarray(categorical.categories)[order])
-        return Positions(code[np.asarray(categorical.codes, dtype=np.int64)], categories)
+    if not hasattr(categorical, "categories") or not hasattr(categorical, "codes"):
+        given = as_array(values)
+        if given.ndim != 1:
+            raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
+        kinds = {given.dtype.type}
+        if given.dtype.kind == "O":
+            missing = is_missing(given)
+            kinds = set(map(type, given[~missing]))
+        is_text = [issubclass(kind, str) for kind in kinds]
+        if not any(is_text):
+            if not kinds.isdisjoint((bool, np.bool_)):
+                raise TypeError(f"{name} is true or false: {RANK}, or text for a category")
+            ranks = as_floats(name, given)
+            large = (ranks > LARGEST_RANK) & (ranks < np.inf)
+            refuse_labels(
+                name, ranks, large, f"give a rank of at most {LARGEST_RANK}, or text for a category"
+            )
+            is_rank = (ranks >= 1) & (ranks <= LARGEST_RANK) & (ranks == np.floor(ranks))
+            refuse_labels(name, ranks, ~np.isnan(ranks) & ~is_rank, RANK)
+            return Positions(np.nan_to_num(ranks).astype(np.int32))
+        if not all(is_text):
+            row = next(row for row in np.flatnonzero(~missing) if not isinstance(given[row], str))
+            raise RowError(name, int(row), f"is {given[row]!r}", MIXED)
+        import pandas as pd
 
-    given = as_array(values)
-    if given.ndim != 1:
-        raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
-    missing, text = is_missing(given), np.zeros(given.size, np.bool_)
-    if given.dtype.kind == "O":
-        text = np.array([isinstance(value, str) for value in given], dtype=np.bool_)
-
-    # Texts, which are categories.
-    if text.any():
-        if (mixed := ~(text | missing)).any():
-            row = int(mixed.argmax())
-            raise RowError(name, row, f"is {given[row]!r}", MIXED)
-        names, codes = np.unique(given[text].astype(np.str_)), np.zeros(given.size, dtype=np.int32)
-        codes[text] = np.searchsorted(names, given[text].astype(np.str_)) + 1
-        return Positions(codes, tuple(names.tolist()))
-
-    # Ranks.
-    if given.dtype.kind == "O":
-        given = np.where(missing, np.nan, given)
-    if given.dtype.kind == "b" or (given.dtype.kind == "O" and any(isinstance(rank, bool) for rank in given)):
-        raise TypeError(f"{name} is true or false: {RANK}, or text for a category")
-    ranks = as_floats(name, given)
-    large = (ranks > LARGEST_RANK) & (ranks < np.inf)
-    refuse_labels(name, ranks, large, f"give a rank of at most {LARGEST_RANK}, or text for a category")
-    is_rank = (ranks >= 1) & (ranks <= LARGEST_RANK) & (ranks == np.floor(ranks))
-    refuse_labels(name, ranks, ~np.isnan(ranks) & ~is_rank, RANK)
-    return Positions(np.nan_to_num(ranks).astype(np.int32))
+        categorical = pd.Categorical(given)
+    order = np.argsort(np.asarray(categorical.categories), kind="stable")
+    code = np.append(np.argsort(order) + 1, 0).astype(np.int32)  # the last one is that of missing rows
+    categories = tuple(str(category) for category in np.asarray(categorical.categories)[order])
+    return Positions(code[np.asarray(categorical.codes, dtype=np.int64)], categories)
 
 
 def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.integer]) -> NDArray[np.float32]:

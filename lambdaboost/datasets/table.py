@@ -73,7 +73,7 @@ class Table:
     is_letor : bool
         Whether the frame has the columns of LETOR text, in which an absent feature is 0.
     notes : mapping of str to str
-        By column what a reader of it may have meant otherwise, which `say_notes` says.
+        By column, how CSV was read where something else may have been meant; `say_notes` warns of it.
 
     """
 
@@ -112,7 +112,7 @@ class Table:
         return f"row {self.first_row + row} of {self.name}"
 
     def say_notes(self, columns: Iterable[Any]) -> None:
-        """Warn of what a reader of the columns may have meant otherwise."""
+        """Warn of columns that are read now and may have been meant otherwise."""
         for column in columns:
             if column in self.notes:
                 warn(f"column {quote(column)} of {self.name} {self.notes[column]}")
@@ -400,7 +400,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
                             "file was cut off"
                         )
 
-    # What may have been meant otherwise; a column with leading zeros was text, and becomes numbers if all of it are.
+    # Columns that may have been meant otherwise; one with leading zeros was text, and becomes numbers if all of it are.
     notes: dict[str, str] = {}
     for name in frame.columns.intersection(list(kept)):
         if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):

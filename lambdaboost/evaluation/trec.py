@@ -236,7 +236,7 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     except TypeError:
         kind = type(frame).__name__
-        raise TypeError(f"{name} is a {kind}: give a DataFrame (pandas, polars, pyarrow)") from None
+        raise TypeError(f"{name} is of type {kind}: give a DataFrame (pandas, polars, pyarrow)") from None
     if missing := [c for c in (*KEY, column) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
     if not is_numeric_dtype(table[column]):

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import lightgbm
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pandas as pd
 import pytest
 import sklearn
@@ -29,7 +31,6 @@ from lambdaboost import (
     LambdaRank,
     Propensities,
     Queries,
-    attach,
     graded,
 )
 from lambdaboost.datasets import web_search_log
@@ -93,14 +94,12 @@ def test_passes_each_check_that_its_parent_passes(engine, queries, least):
 
 def stock_training(engine, objective, params, weight=None, position=None):
     """Scores of X by the engine's own `train`."""
-    if engine == "lightgbm":
-        data = lightgbm.Dataset(X, Q.relevance, group=Q.sizes, weight=weight)
-        params = {"objective": objective, "verbose": -1, "num_threads": 1, "seed": 0, **params}
-        return lightgbm.train(params, attach(data, clicks=CLICKS, position=position), 3).predict(X)
-    data = xgboost.DMatrix(X, Q.relevance, group=Q.sizes, weight=weight)
-    params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1, "seed": 0, **params}
-    data = attach(data, clicks=CLICKS, position=position)
-    return xgboost.train(params, data, 3, obj=objective).predict(data, output_margin=True)
+    of = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[engine]
+    threads = {"lightgbm": {"verbose": -1, "num_threads": 1}, "xgboost": {"nthread": 1}}[engine]
+    more = {"sources": {"clicks": CLICKS}, "position": position, "weight": weight}
+    data = of.dataset(X, Q.relevance, group=Q.sizes, **more)
+    booster = of.train({"seed": 0, **threads, **params}, data, 3, objective=objective)
+    return booster.predict(X if engine == "lightgbm" else data)
 
 
 SAMPLED = {  # LightGBM's features are drawn as for its own objectives

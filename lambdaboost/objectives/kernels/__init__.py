@@ -17,9 +17,9 @@ by level, so that what a document should be above is one contiguous run, and no 
                3
 
 With E = e^{σs}, one exponential per document, ρ = E_j/(e^center E_i + E_j) (`sigmoid`) costs one division per pair;
-`tiles.pair` puts force and weight together. Wide gaps between scores are narrowed first: ρ is 0 or 1 in all pairs
-across them either way. Discounts enter as differences from the lowest of their list, where float32 holds them best, and
-a gain as the sum of two float32; sums are float32 over some hundred rows and are then carried to float64.
+`tiles.pair_over_gains` puts force and weight together. Wide gaps between scores are narrowed first: ρ is 0 or 1 in all
+pairs across them either way. Discounts enter as differences from the lowest of their list, where float32 holds them
+best, and a gain as the sum of two float32; sums are float32 over some hundred rows and are then carried to float64.
 
 Words of this code:
 
@@ -27,7 +27,7 @@ Words of this code:
     swap     what |ΔZ| of a measure reads of two ranks: a *discount* and, for some measures, a *second* term
     slot     a document's place in the order of levels; a *run* is slots in a row, a *part* those above or below k
     factor   what multiplies the weight of a pair where the document is the better one: an inverse propensity
-    wanted   the queries that this call of a kernel sums
+    selected   the queries that this call of a kernel sums
 
 `prepared` chooses the kernel of each query before any runs:
 
@@ -39,7 +39,8 @@ Words of this code:
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 
-How far apart scores may lie is one table, at the head of `sigmoid`.
+How far apart scores may lie is one table, at the head of `sigmoid`; exponentials and logarithms that fill vector lanes
+are in `elementary`.
 
 Each query is computed by one thread, in one order, whatever other queries there are: results are bit-identical
 for any number of threads. The end of `sigmoid` serves objectives whose documents push against all others.

@@ -15,12 +15,12 @@ from lambdaboost.objectives.swaps.swap import Document, gain_delta, rank_delta, 
 
 
 @kernel
-def sum_in_float64(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted. Shapes as of `tiles.sum_by_tiles`."""
+def sum_in_float64(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
+    """Write λ and μ of queries first:last that are selected. Shapes as of `tiles.sum_by_tiles`."""
     # By rank: discount and second term, λ and μ.
     discount, second, lam, mu = np.empty((4, longest(first, last, offsets)))
     for q in range(first, last):
-        if not wanted[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]

@@ -28,7 +28,17 @@ from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lane
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.objectives.kernels.elementary import exp_minus
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature
-from lambdaboost.objectives.kernels.tiles import DISCOUNT, FACTOR, GAIN, GAIN_REST, LAM, MU, SECOND, E, pair
+from lambdaboost.objectives.kernels.tiles import (
+    DISCOUNT,
+    FACTOR,
+    GAIN,
+    GAIN_REST,
+    LAM,
+    MU,
+    SECOND,
+    E,
+    pair_over_gains,
+)
 from lambdaboost.objectives.swaps.swap import (
     LONGEST_IN_LANES,
     Document,
@@ -124,7 +134,7 @@ def _write_e(force, n, s, highest, lowest, e):
 
 
 @inlined
-def _fill_slots(query, position, level, reach, first_level, gain, e, level_of_lane, slots):
+def _fill_unranked(query, position, level, reach, first_level, gain, e, level_of_lane, slots):
     """Fill the slots with what does not depend on the order: levels, gains, E, and λ = μ = 0.
 
     `level_of_lane` (LANES,) is memory for where the levels of each list begin in `gain`.
@@ -196,7 +206,7 @@ fill_terms = by_type(
 
 
 @inlined
-def _document(slot, lane):
+def _lane_document(slot, lane):
     return Document(
         slot[LANES * E + lane],
         slot[LANES * GAIN + lane],
@@ -211,11 +221,11 @@ def _document(slot, lane):
 def _add_lane_pair(swap, force, upper, lower):
     """Add the pair of two slots in every lane; the upper slot has the better document where they are a pair."""
     for lane in range(LANES):
-        i, j = _document(upper, lane), _document(lower, lane)
+        i, j = _lane_document(upper, lane), _lane_document(lower, lane)
         level = lower[LANES * LEVEL_ROW + lane]
         is_pair = (level > upper[LANES * LEVEL_ROW + lane]) & (level < upper[LANES * REACH_ROW + lane])
         of_gains = gain_delta(swap, i, j) if is_pair else np.float32(0)
-        f, c = pair(swap, force, i, j)
+        f, c = pair_over_gains(swap, force, i, j)
         upper[LANES * LAM + lane] += of_gains * f
         lower[LANES * LAM + lane] -= of_gains * f
         upper[LANES * MU + lane] += of_gains * c
@@ -233,12 +243,12 @@ def _ranks_of_order(query, offsets, order, rank):
 
 
 @inlined
-def _write_results(force, query, position, offsets, wanted, slots, out):
-    """Bring the sums of the lists that are wanted to their documents."""
+def _write_results(force, query, position, offsets, selected, slots, out):
+    """Bring the sums of the lists that are selected to their documents."""
     lam, mu = out[0], out[1]
     for lane in range(LANES):
         q = query[lane]
-        if q < 0 or not wanted[q]:
+        if q < 0 or not selected[q]:
             continue
         for i in range(offsets[q + 1] - offsets[q]):
             document = offsets[q] + position[i, lane]
@@ -248,10 +258,10 @@ def _write_results(force, query, position, offsets, wanted, slots, out):
 
 @kernel
 def sum_by_lanes(
-    first, last, documents, batches, offsets, wanted, is_sorted, order, scores, first_level, gain, factor, swap, force,
-    out,
+    first, last, documents, batches, offsets, selected, is_sorted, order, scores, first_level, gain, factor, swap,
+    force, out,
 ):  # fmt: skip
-    """Write λ and μ of the queries of batches first:last that are wanted.
+    """Write λ and μ of the queries of batches first:last that are selected.
 
     `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`; `gain` has at
     least one figure. `order` may have no length; if it has one and is not sorted, it is written. All else is as of
@@ -278,7 +288,7 @@ def sum_by_lanes(
         elif not by_document(swap):
             _ranks_of_order(query, offsets, order, rank)
         _write_e(force, n, s, highest, lowest, e)
-        _fill_slots(
+        _fill_unranked(
             query,
             position,
             batches.level[rows],
@@ -302,7 +312,7 @@ def sum_by_lanes(
                     swap, force, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT]
                 )
 
-        _write_results(force, query, position, offsets, wanted, slots, out)
+        _write_results(force, query, position, offsets, selected, slots, out)
         if order.size and not is_sorted:
             for lane in range(LANES):
                 q = query[lane]

@@ -102,15 +102,15 @@ class PreparedPairs:
         if not is_sorted and (short is None or len(groups) > 1):
             over_queries(sort_queries, self.offsets, self.none if short is None else short, scores, order)
         out = np.empty((2, scores.size), np.float32)
-        for which, wanted in groups.items():
+        for which, selected in groups.items():
             if which == BY_LANES and self.batches is not None:
                 over_queries(
-                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, wanted, is_sorted, for_lanes,
+                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, is_sorted, for_lanes,
                     scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
                 )  # fmt: skip
             else:
                 over_queries(
-                    LONG_LISTS[which], self.offsets, wanted, order, scores, self.levels, self.gain, self.factor,
+                    LONG_LISTS[which], self.offsets, selected, order, scores, self.levels, self.gain, self.factor,
                     swap, force, out,
                 )  # fmt: skip
         if force.sigma != 1:

@@ -209,14 +209,14 @@ def _raise_document(swap, level, discount, second, factor, cell, weights, lagran
 
 
 @kernel
-def sum_by_sweep(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted.
+def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
+    """Write λ and μ of queries first:last that are selected.
 
     Shapes as of `tiles.sum_by_tiles`.
     """
     n_terms, scratch = 1 + n_sweep_terms(swap), sort_scratch(longest(first, last, offsets))
     for q in range(first, last):
-        if not wanted[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]

@@ -41,7 +41,7 @@ PAIRS_OF_PARTS = ((0, 0), (0, 1), (1, 0))
 
 
 @inlined
-def pair(swap, force, i, j):
+def pair_over_gains(swap, force, i, j):
     """λ and μ of a pair over `gain_delta`, which all pairs of j with one level have in common."""
     rho, rest = sigmoid_pair(force.shift * i.e, j.e)
     return pair_lambdas(force, rho * rank_delta(swap, i, j) * i.factor, rho, rest)
@@ -57,7 +57,7 @@ def _run(slots, lo, hi):
 
 
 @inlined
-def _document(run, x):
+def _slot_document(run, x):
     """The document at x of a run."""
     return Document(
         run[E][x], run[GAIN][x], run[GAIN_REST][x], run[DISCOUNT][x], run[SECOND][x], run[FACTOR][x]
@@ -68,20 +68,20 @@ def _document(run, x):
 def _add_tile(swap, force, rows, x, columns):
     """Add the pairs of four rows of one level, from x on, with all columns."""
     i0, i1, i2, i3 = (
-        _document(rows, x),
-        _document(rows, x + 1),
-        _document(rows, x + 2),
-        _document(rows, x + 3),
+        _slot_document(rows, x),
+        _slot_document(rows, x + 1),
+        _slot_document(rows, x + 2),
+        _slot_document(rows, x + 3),
     )
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)  # λ and μ of the rows
     column_lam, column_mu = columns[LAM], columns[MU]
     for y in range(column_lam.size):
-        j = _document(columns, y)
+        j = _slot_document(columns, y)
         of_gains = gain_delta(swap, i0, j)
-        f0, c0 = pair(swap, force, i0, j)
-        f1, c1 = pair(swap, force, i1, j)
-        f2, c2 = pair(swap, force, i2, j)
-        f3, c3 = pair(swap, force, i3, j)
+        f0, c0 = pair_over_gains(swap, force, i0, j)
+        f1, c1 = pair_over_gains(swap, force, i1, j)
+        f2, c2 = pair_over_gains(swap, force, i2, j)
+        f3, c3 = pair_over_gains(swap, force, i3, j)
         a0 += of_gains * f0
         a1 += of_gains * f1
         a2 += of_gains * f2
@@ -106,13 +106,13 @@ def _add_tile(swap, force, rows, x, columns):
 @inlined
 def _add_row(swap, force, rows, x, columns):
     """Add the pairs of row x with all columns."""
-    i = _document(rows, x)
+    i = _slot_document(rows, x)
     a = b = np.float32(0)
     column_lam, column_mu = columns[LAM], columns[MU]
     for y in range(column_lam.size):
-        j = _document(columns, y)
+        j = _slot_document(columns, y)
         of_gains = gain_delta(swap, i, j)
-        f, c = pair(swap, force, i, j)
+        f, c = pair_over_gains(swap, force, i, j)
         a += of_gains * f
         b += of_gains * c
         column_lam[y] -= of_gains * f
@@ -162,7 +162,7 @@ def _place_levels(cutoff, by_rank, level_of, size, start):
 
 
 @inlined
-def _fill_slots(
+def _fill_slots_by_rank(
     swap, cutoff, by_rank, level_of, scores, factor, discount, second, following, slots, s, document
 ):
     """Bring what pairs read of each document, besides E and the gain, to its slot.
@@ -239,12 +239,12 @@ def _add_levels(swap, force, reach, n_parts, start, slots, sums):
 
 
 @kernel
-def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted, no two scores of which are more than RATIO_RANGE / σ apart.
+def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
+    """Write λ and μ of selected queries of first:last, no two scores of which are more than RATIO_RANGE / σ apart.
 
     All kernels of long lists are called so:
 
-    - `offsets` int64 (n_queries + 1,): the documents of query q are ``offsets[q]:offsets[q + 1]``; `wanted` bool
+    - `offsets` int64 (n_queries + 1,): the documents of query q are ``offsets[q]:offsets[q + 1]``; `selected` bool
       (n_queries,);
     - `order` int32 (n_documents,): the documents of each query by the ranking whose swaps weight pairs, counted within
       the query;
@@ -263,7 +263,7 @@ def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, fact
     # Where each level of each part starts.
     start, following = np.empty((2, n_levels + 1), np.int64), np.empty((2, n_levels + 1), np.int64)
     for q in range(first, last):
-        if not wanted[q]:
+        if not selected[q]:
             continue
         a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
         by_rank, level_of, of_query, lam, mu = (
@@ -286,7 +286,7 @@ def sum_by_tiles(first, last, offsets, wanted, order, scores, levels, gain, fact
         for part in range(2):
             for level in range(reach.size):
                 following[part, level] = start[part, level]
-        _fill_slots(
+        _fill_slots_by_rank(
             swap,
             cutoff,
             by_rank,

@@ -33,8 +33,8 @@ class TurnedPairs(NamedTuple):
 
 
 @kernel
-def sum_turned_pairs(first, last, offsets, wanted, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of queries first:last that are wanted. Arguments as of `tiles.sum_by_tiles`; `gain` is not read."""
+def sum_turned_pairs(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
+    """Write λ and μ of selected queries of first:last. Arguments as of `tiles.sum_by_tiles`; `gain` is not read."""
     most, most_levels = longest(first, last, offsets), longest(first, last, levels.first)
     # By rank: level, V of that level, pairs that a swap with the upper document of a pair turns; λ and μ.
     level, own, turned = np.empty((3, most), np.int64)
@@ -42,7 +42,7 @@ def sum_turned_pairs(first, last, offsets, wanted, order, scores, levels, gain, 
     # By level: documents up to a rank, V.
     passed, of_level = np.empty((2, most_levels), np.int64)
     for q in range(first, last):
-        if not wanted[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]

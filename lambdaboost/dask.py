@@ -30,9 +30,7 @@ from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
-from lambdaboost.objectives.objective import check_objective
-from lambdaboost.objectives.parsing import read_objective
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.training import boost, make_dataset, trainable
 from lambdaboost.traps import NO_PAIR
 
 __all__ = ["train"]
@@ -101,11 +99,9 @@ def train(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
     # Workers compute the objective from their own queries.
-    checked: Any = read_objective(objective)
+    checked = trainable(objective, engine)
     if isinstance(checked, NativeObjective):
         raise ValueError(f"objective is '{checked}': train it by the engine's own Dask module")
-    check_objective("objective", checked)
-    checked.refuse_on_engines()
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = Columns(query, relevance, sources, position, weight)

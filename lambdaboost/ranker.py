@@ -22,10 +22,10 @@ from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.objectives.objective import Objective, check_objective
-from lambdaboost.objectives.parsing import read_objective
+from lambdaboost.objectives.objective import Objective
 from lambdaboost.saving import booster_of, changed_params, with_booster_features
 from lambdaboost.scoring import columns_of, score_estimator
+from lambdaboost.training import trainable
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN_PARAMS = ("query", "sources", "position", "weight", "unseen")
@@ -104,7 +104,7 @@ class Ranker:
             return features
         return self._fitted.frame(features)
 
-    def _objective_to_fit(self) -> Objective | NativeObjective:
+    def _objective_to_fit(self) -> Any:
         """Check the names of the parameters and the objective; return the objective."""
         params = self.get_params()
         known = self._engine.parameter_names().union(type(self)().get_params())
@@ -117,14 +117,7 @@ class Ranker:
                 raise ValueError(f"{name}={value!r} is no parameter of a ranker: {remedy}")
         if (classes := self._engine.given(params, "num_class")) not in (None, 1):
             raise ValueError(f"num_class={classes}: a ranker has one score for a document; leave it out")
-        objective: Any = read_objective(self.objective)
-        if isinstance(objective, NativeObjective):
-            objective.check(self._engine.NAME)
-            return objective
-        check_objective("objective", objective)
-        checked: Objective = objective
-        checked.refuse_on_engines()
-        return checked
+        return trainable(self.objective, self._engine.NAME)
 
     def _read_training(
         self, X: Any, y: Any, objective: Any, first_model: Any, **arrays: Any

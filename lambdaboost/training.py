@@ -13,7 +13,21 @@ from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.base import OnRound, usable_names, with_min_leaf_size
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.parsing import read_objective
+
+
+def trainable(objective: Any, engine: str) -> Any:
+    """An objective, or that of its text, as one that the engine can train; raises for any other."""
+    found = read_objective(objective)
+    if isinstance(found, NativeObjective):
+        found.check(engine)
+    else:
+        check_objective("objective", found)
+        found.refuse_on_engines()
+    return found
 
 
 def attach_queries(data: Any, q: Queries) -> Any:

@@ -32,7 +32,6 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.kernels.prepared import PreparedPairs
 
 rng = np.random.default_rng(0)
 SIZES = [5, 12, 60, 3]
@@ -182,21 +181,6 @@ def test_lambdas_that_would_not_be_called_are_refused(base):
     assert "Own" not in OBJECTIVES
     with pytest.raises(NotImplementedError, match="does not define lambdas"):
         type("Empty", (Objective,), {}, registered=False)().gradient([0.0], Queries([1], sizes=[1]))
-
-
-def test_parts_share_one_order(monkeypatch):
-    """The first part that sorts fills the order that the others use."""
-    orders = []
-    call = PreparedPairs.__call__
-
-    def noted(pairs, now, *args):
-        orders.append((now.order, now.order[0] >= 0))
-        return call(pairs, now, *args)
-
-    monkeypatch.setattr(PreparedPairs, "__call__", noted)
-    Scorecard((LambdaRank(), RankNet(), ClickTier()), (1.0, 1.0, 1.0)).gradient(SCORES, Q)
-    assert [is_known for _, is_known in orders] == [False, True, True]
-    assert all(order is orders[0][0] for order, _ in orders)
 
 
 BLENDED = [

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import lightgbm
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pandas as pd
 import pytest
 import sklearn
@@ -21,7 +23,6 @@ from lambdaboost import (
     ERR,
     NDCG,
     XENDCG,
-    Blend,
     ClickDCG,
     ClickTier,
     GradientStep,
@@ -29,7 +30,6 @@ from lambdaboost import (
     LambdaRank,
     Propensities,
     Queries,
-    attach,
     graded,
 )
 from lambdaboost.datasets import web_search_log
@@ -93,14 +93,12 @@ def test_passes_each_check_that_its_parent_passes(engine, queries, least):
 
 def stock_training(engine, objective, params, weight=None, position=None):
     """Scores of X by the engine's own `train`."""
-    if engine == "lightgbm":
-        data = lightgbm.Dataset(X, Q.relevance, group=Q.sizes, weight=weight)
-        params = {"objective": objective, "verbose": -1, "num_threads": 1, "seed": 0, **params}
-        return lightgbm.train(params, attach(data, clicks=CLICKS, position=position), 3).predict(X)
-    data = xgboost.DMatrix(X, Q.relevance, group=Q.sizes, weight=weight)
-    params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1, "seed": 0, **params}
-    data = attach(data, clicks=CLICKS, position=position)
-    return xgboost.train(params, data, 3, obj=objective).predict(data, output_margin=True)
+    of = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[engine]
+    threads = {"lightgbm": {"verbose": -1, "num_threads": 1}, "xgboost": {"nthread": 1}}[engine]
+    more = {"sources": {"clicks": CLICKS}, "position": position, "weight": weight}
+    data = of.dataset(X, Q.relevance, group=Q.sizes, **more)
+    booster = of.train({"seed": 0, **threads, **params}, data, 3, objective=objective)
+    return booster.predict(X if engine == "lightgbm" else data)
 
 
 SAMPLED = {  # LightGBM's features are drawn as for its own objectives
@@ -195,21 +193,6 @@ def test_missing_grades_stay_missing(engine):
     assert curves_of(made)[1]["ndcg@3"] == [0.0] * 3
     zeros = ranker(engine).fit(X, np.nan_to_num(grades), qid=QID)
     assert not np.allclose(zeros.predict(X), made.predict(X))
-
-
-def test_a_continued_fit_goes_on(engine):
-    """With the rounds of the schedule, and the scores and weights of the first model."""
-    seen, weight = [], np.linspace(0.5, 2, Q.n_queries)
-    objective = Blend(LambdaRank(), ClickTier(), lambda m: seen.append(m) or 0.1 * m)
-    given = {"X": table(), "y": Q.relevance, "sample_weight": weight}
-    made = {"objective": objective, "sources": ["clicks"]}
-    whole = ranker(engine, **made, n_estimators=6).fit(**given)
-    seen.clear()
-    first = ranker(engine, **made).fit(**given)
-    continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
-    both = ranker(engine, **made).fit(**given, **{continued: first})
-    assert seen == [*range(6)]
-    np.testing.assert_allclose(both.predict(table()), whole.predict(table()), rtol=0, atol=1e-5)
 
 
 # Pipelines.

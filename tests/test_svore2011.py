@@ -12,7 +12,7 @@ from hypothesis import given, settings
 pytest.importorskip("matplotlib")
 
 from experiments.common.data import synthetic
-from experiments.svore2011.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
+from experiments.svore2011.lambdas import lambda_agreement, lambda_share_by_grade
 from experiments.svore2011.mart import train_mart
 from experiments.svore2011.protocol import run_protocol
 from experiments.svore2011.recorder import agreement_column, record, sampled
@@ -27,11 +27,9 @@ from lambdaboost import (
     LambdaRank,
     Queries,
     RankNet,
-    SigmoidLocal,
     graded,
 )
 from lambdaboost.datasets import web_search_log
-from lambdaboost.objectives import Objective
 
 pytestmark = pytest.mark.slow
 
@@ -122,22 +120,7 @@ def test_rank_changes_equal_the_reference(case):
     assert rank_changes(before, after, q) == pytest.approx((np.mean(tops), np.mean(fulls)))
 
 
-O = np.array([-300.0, -5.0, -0.5, 0.0, 0.5, 5.0, 30.0])
 X, Q = web_search_log(queries=40, documents=20, seed=2)
-
-
-@pytest.mark.parametrize(
-    ("objective", "force"),
-    [
-        (LambdaRank(sigma=2.0), lambda o: naive.logistic(o, 2.0)),
-        (LambdaRank(NDCG(1)), naive.logistic),
-        (SigmoidLocal(NDCG(3), center=1.5), lambda o: naive.local(o, 1.5)),
-    ],
-    ids=lambda part: repr(part) if isinstance(part, Objective) else "",
-)
-def test_cost_derivatives(objective, force):
-    expected = [force(o)[0] for o in O]
-    np.testing.assert_allclose(cost_derivatives(O, objective), expected, rtol=1e-5, atol=1e-12)
 
 
 # The recorder and the plots

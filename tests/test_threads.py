@@ -5,7 +5,7 @@ import threading
 import numba
 import numpy as np
 import pytest
-from trainings import GROUP, X, Y, ran
+from trainings import GROUP, X, Y, ran, train
 
 from lambdaboost import NDCG, LambdaRank, Queries, _jit
 from lambdaboost._jit import threads, using
@@ -68,53 +68,21 @@ class WatchedNDCG(NDCG, registered=False):
         return super().values(scores, q)
 
 
-def stock_lightgbm(**params):
-    import lightgbm as lgb
-
-    data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1})
-    given = params | {"objective": WatchedRank(), "verbose": -1, "metric": "None"}
-    lgb.train(given, data, 1, valid_sets=[data], feval=WatchedNDCG())
-
-
-def stock_lgbm_ranker(**params):
-    import lightgbm as lgb
-
-    lgb.LGBMRanker(objective=WatchedRank(), n_estimators=1, verbose=-1, **params).fit(X, Y, group=GROUP)
-
-
-def stock_xgboost(**params):
-    import xgboost as xgb
-
-    data = xgb.DMatrix(X, Y, group=GROUP)
-    given = params | {"objective": "rank:ndcg", "disable_default_eval_metric": True}
-    metric = {"custom_metric": WatchedNDCG(), "evals": [(data, "train")], "verbose_eval": False}
-    xgb.train(given, data, 1, obj=WatchedRank(), **metric)
-
-
-def numbers_of_threads(name, params):
-    """Those inside a training, and those of a gradient after it."""
+def numbers_of_threads(engine, given):
+    """Those inside a training, and those of a gradient after it; 0 is the engine's default."""
     SEEN.clear()
-    globals()[name](**params)
+    train(engine, WatchedRank(), 1, measure=WatchedNDCG(), threads=given)
     inside = sorted(set(SEEN))
     SEEN.clear()
     WatchedRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))
     return inside, sorted(set(SEEN))
 
 
-TRAININGS = [
-    ("stock_lightgbm", {"num_threads": 3}, 3),
-    ("stock_lightgbm", {"nthread": 4, "num_threads": 3}, 3),
-    ("stock_lgbm_ranker", {"n_jobs": 3}, 3),
-    ("stock_lightgbm", {}, 2),
-    ("stock_xgboost", {"nthread": 3}, 3),
-    ("stock_xgboost", {}, 2),
-]
-
-
 @pytest.mark.slow
 def test_engine_sets_the_number_while_it_trains():
-    found = ran(numbers_of_threads, *[row[:2] for row in TRAININGS], OMP_NUM_THREADS="2")
-    assert found == [[[expected], [2]] for _, _, expected in TRAININGS]
+    calls = [(engine, given) for engine in ("lightgbm", "xgboost") for given in (3, 0)]
+    found = ran(numbers_of_threads, *calls, OMP_NUM_THREADS="2")
+    assert found == [[[given or 2], [2]] for _, given in calls]
 
 
 def test_gradient_where_no_thread_can_be_started(monkeypatch):

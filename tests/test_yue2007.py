@@ -86,23 +86,6 @@ X_LOG = ((X_LOG - X_LOG.mean(axis=0)) / X_LOG.std(axis=0)).astype(np.float64)
 W = np.random.default_rng(0).normal(size=X_LOG.shape[1]) / 4
 
 
-def entropy_by_hand(scores, q):
-    terms = [
-        np.log1p(np.exp(-(scores[i] - scores[j])))
-        for a, b in zip(q.offsets, q.offsets[1:], strict=False)
-        for i in range(a, b)
-        for j in range(a, b)
-        if q.relevance[i] > q.relevance[j]
-    ]
-    return np.mean(terms)
-
-
-def test_cross_entropy_equals_the_sum_over_pairs():
-    columns = np.outer(X_LOG @ W, [1.0, -1.0, 100.0])
-    expected = [entropy_by_hand(scores, Q_LOG) for scores in columns.T]
-    np.testing.assert_allclose(CrossEntropy(Q_LOG)(columns), expected, rtol=1e-9)
-
-
 def test_finite_difference_is_the_closed_form_of_ranknet():
     cost = in_weights(CrossEntropy(Q_LOG), X_LOG)
     closed = weight_gradient(RankNet(), X_LOG, Q_LOG, W) * Q_LOG.n_queries / CrossEntropy(Q_LOG).n_pairs

@@ -24,7 +24,7 @@ from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import check_suffix, save, sidecar_path
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.training import boost, make_dataset, trainable
 from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
@@ -81,10 +81,7 @@ def train(
             raise ValueError(
                 f"--param {key} is unknown to {stock.TITLE}: {did_you_mean(key, stock.parameter_names())}"
             )
-    if isinstance(objective, NativeObjective):
-        objective.check(engine)
-    else:
-        objective.refuse_on_engines()
+    trainable(objective, engine)
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
     files = opt.given(train=train, valid=valid, test=test)
     with ERR.status("reading …"):

@@ -414,15 +414,11 @@ class Encoder:
         found: dict[Any, Sequence[Any]] = {}
         typed, named = set(table.categorical), set(columns.categorical)
         for column in features:
-            if column in typed:
-                values, _ = table.factorize(column)
-                if table.series(column).dtype == nw.Enum:
-                    values = list(table.series(column).dtype.categories)
-                elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
-                    values = sorted(values)
-                found[column] = values
-            elif column in named:
-                values, _ = table.factorize(column)
+            if column not in typed | named:
+                continue
+            values, _ = table.factorize(column)
+            dtype = table.series(column).dtype
+            if column not in typed:
                 numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
                 if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
                     such_as = f"{numbers[fraction.argmax()]:g}"
@@ -430,7 +426,12 @@ class Encoder:
                         f"column {quote(column)} of {table.name} holds numbers, such as {such_as}: categories are "
                         "texts or whole numbers; leave it out of the categories"
                     )
-                found[column] = sorted(set(map(category_text, values)))
+                values = sorted(set(map(category_text, values)))
+            elif dtype == nw.Enum:
+                values = list(dtype.categories)
+            elif not isinstance(getattr(table.column(column), "dtype", None), pd.CategoricalDtype):
+                values = sorted(values)
+            found[column] = values
         return cls(columns, features, found, unseen)
 
     @classmethod
@@ -460,8 +461,8 @@ class Encoder:
     def transform(self, table: Table) -> Any:
         """The features of a table, in the order of its rows; needs neither queries nor labels.
 
-        Features that lack are an error, but count as 0 in LETOR text, which omits zeros, with a warning. So are
-        categories that training did not have, or with `unseen` they are missing, with one warning.
+        Features that lack are an error; in LETOR text, which omits zeros, they count as 0, with a warning. Categories
+        that training did not have are an error, or with ``unseen="missing"`` missing, with one warning.
 
         Returns
         -------
@@ -478,6 +479,8 @@ class Encoder:
                 f"{table.name} has categories in the column {quote(wrong[0])}, which held numbers in training: give "
                 "numbers"
             )
+
+        # Features that the table lacks.
         there = set(table.names)
         if lacking := [name for name in names if name not in there]:
             import pandas as pd

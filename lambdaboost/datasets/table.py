@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ class Table:
     is_letor : bool
         Whether the frame has the columns of LETOR text, in which an absent feature is 0.
     notes : mapping of str to str
-        By column what a reader of it may have meant otherwise, which `say_notes` says.
+        By column, how CSV was read where something else may have been meant; `say_notes` warns of it.
 
     """
 
@@ -100,19 +101,22 @@ class Table:
         """The names of the columns, in order."""
         return [] if self.frame is None else list(self.frame.columns)
 
+    @cached_property
+    def schema(self) -> Mapping[Any, Any]:
+        """The type of each column; none of an array."""
+        return {} if self.frame is None else self.frame.schema
+
     @property
     def categorical(self) -> list[Any]:
         """The names of the columns of a categorical type."""
-        if self.frame is None:
-            return []
-        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
+        return [name for name, kind in self.schema.items() if kind in (nw.Categorical, nw.Enum)]
 
     def place(self, row: int) -> str:
         """The words for a row."""
         return f"row {self.first_row + row} of {self.name}"
 
     def say_notes(self, columns: Iterable[Any]) -> None:
-        """Warn of what a reader of the columns may have meant otherwise."""
+        """Warn of columns that are read now and may have been meant otherwise."""
         for column in columns:
             if column in self.notes:
                 warn(f"column {quote(column)} of {self.name} {self.notes[column]}")
@@ -170,7 +174,7 @@ class Table:
         self.say_notes(columns)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
-        schema = self.frame.schema
+        schema = self.schema
         if all(schema[name].is_float() or schema[name].is_integer() for name in columns):
             place = {name: at for at, name in enumerate(self.names)}
             chosen: Any = [place[column] for column in columns]
@@ -273,16 +277,15 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
         )
     else:
         # What pandas allows and no reader could tell apart.
-        columns = []
         if hasattr(data, "iloc") and hasattr(data, "columns"):
-            columns = list(data.columns)
-        if twice := [column for column in dict.fromkeys(columns) if columns.count(column) > 1]:
-            raise ValueError(f"{name} has two columns {twice[0]!r}: rename one")
-        if columns and getattr(data.columns, "nlevels", 1) > 1:
-            raise TypeError(
-                f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
-                f"{name}.columns = {name}.columns.map('_'.join)"
-            )
+            columns = data.columns
+            if columns.has_duplicates:
+                raise ValueError(f"{name} has two columns {columns[columns.duplicated()][0]!r}: rename one")
+            if columns.nlevels > 1:
+                raise TypeError(
+                    f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
+                    f"{name}.columns = {name}.columns.map('_'.join)"
+                )
         if type(data).__name__ == "RecordBatch":
             import pyarrow as pa
 
@@ -400,7 +403,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
                             "file was cut off"
                         )
 
-    # What may have been meant otherwise; a column with leading zeros was text, and becomes numbers if all of it are.
+    # Columns that may have been meant otherwise; one with leading zeros was text, and becomes numbers if all of it are.
     notes: dict[str, str] = {}
     for name in frame.columns.intersection(list(kept)):
         if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):

@@ -63,14 +63,13 @@ ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
 }
 
 # The metrics of LightGBM 4.7 with their aliases; Python has no list of them.
-_METRICS = """
+METRICS = """
 none na null custom l1 mean_absolute_error mae regression_l1 l2 mean_squared_error mse regression_l2 regression rmse
 root_mean_squared_error l2_root quantile mape mean_absolute_percentage_error huber fair poisson gamma gamma_deviance
 tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart map mean_average_precision auc
 average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
 multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
 """
-METRICS = frozenset({"None", *_METRICS.split()})
 
 
 # Parameters.
@@ -101,7 +100,7 @@ def given(params: Mapping[str, Any], name: str) -> Any:
 
 def is_metric(text: str) -> bool:
     """Whether a text names one of LightGBM's own metrics, whose cutoffs are in ``eval_at``."""
-    return text in METRICS
+    return text in ("None", *METRICS.split())
 
 
 def workers(params: Mapping[str, Any]) -> int:
@@ -123,7 +122,7 @@ def fields_of(data: Any) -> Fields:
     rows, parent = data.used_indices, None
     if rows is not None:
         parent = data.reference
-    if is_constructed(data):
+    if data._handle is not None:  # it is constructed
         field = data.get_field
         return Fields(field("group"), field("label"), field("weight"), parent, rows)
     offsets = labels = weight = None
@@ -152,11 +151,6 @@ def dataset(
     grades = np.nan_to_num(q.labels[RELEVANCE])
     own = {"group": q.sizes, "weight": q.weight, "position": q.position, "reference": reference}
     return package(NAME).Dataset(features, grades, **own, **more)
-
-
-def is_constructed(data: Any) -> bool:
-    """Whether the data set is constructed, without constructing it."""
-    return data._handle is not None
 
 
 # Boosters in training.
@@ -222,7 +216,7 @@ def train(
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     settings = {"verbosity": -1, **params}
-    if not is_constructed(data):  # which a training with smaller leaves may use later
+    if data._handle is None:  # not constructed, and a training with smaller leaves may use it later
         settings = {"feature_pre_filter": False} | settings
     settings |= {"objective": objective, "metric": "None"}
     evaluated: dict[str, Any] = {}

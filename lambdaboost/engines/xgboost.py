@@ -41,9 +41,7 @@ from lambdaboost.engines.xgboost_model import (  # noqa: F401
 
 NAME, TITLE = "xgboost", "XGBoost"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
-NO_GROUPS = (
-    "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"
-)
+NO_GROUPS = "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[size of each query]"
 
 # A method of XGBoost's boosters that LightGBM's do not have.
 BOOSTER_METHOD = ROUNDS_METHOD = "num_boosted_rounds"
@@ -51,7 +49,7 @@ THREADS = "nthread"
 
 # The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.
-_PARAMETERS = """
+PARAMETERS = """
 booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
 random_state rng_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
 
@@ -70,7 +68,6 @@ lambdarank_bias_norm ndcg_exp_gain
 
 n_estimators early_stopping_rounds callbacks importance_type enable_categorical missing feature_types feature_weights
 """
-PARAMETERS = frozenset(_PARAMETERS.split())
 
 MIN_LEAF_SIZE = "min_child_weight"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
@@ -85,11 +82,10 @@ ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
 }
 
 # The metrics of XGBoost 2.1 to 3.4; Python has no list of them.
-_METRICS = """
+METRICS = """
 rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
 cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
 """
-METRICS = frozenset(_METRICS.split())
 
 
 # Parameters.
@@ -97,7 +93,7 @@ METRICS = frozenset(_METRICS.split())
 
 def parameter_names() -> frozenset[str]:
     """All names of parameters."""
-    return PARAMETERS
+    return frozenset(PARAMETERS.split())
 
 
 def reserved_names() -> frozenset[str]:
@@ -113,7 +109,7 @@ def given(params: Mapping[str, Any], name: str) -> Any:
 
 def is_metric(text: str) -> bool:
     """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
-    return text.partition("@")[0] in METRICS
+    return text.partition("@")[0] in METRICS.split()
 
 
 def workers(params: Mapping[str, Any]) -> int:
@@ -157,10 +153,9 @@ def sliced_from() -> Any:
 # Boosters in training.
 
 
-def state_of(booster: Any) -> dict[str, Any]:
+def state_of(booster: Any) -> Any:
     """What a booster says of itself; reading it takes as long as a short gradient."""
-    learner: dict[str, Any] = json.loads(booster.save_config()).get("learner", {})
-    return learner
+    return json.loads(booster.save_config()).get("learner", {})
 
 
 def params_of(booster: Any) -> Mapping[str, Any]:

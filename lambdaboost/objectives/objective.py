@@ -136,11 +136,13 @@ class Objective(Value, registered=False):
         Here it calls `lambdas`. Each objective of lambdaboost defines it instead: what does not depend on the scores is
         found once.
         """
+        wanted = (
+            f"lambdas of {self!r} has to return λ and μ, two arrays of numbers of shape ({q.n_documents},)"
+        )
 
         def lambda_mu(now: Round) -> LambdaMu:
             # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
             returned: Any = self.lambdas(now.scores.copy(), q, now.iteration)
-            wanted = f"lambdas of {self!r} has to return λ and μ, two arrays of numbers of shape ({q.n_documents},)"
             if not isinstance(returned, tuple | list) and np.ndim(returned) != 2:
                 raise TypeError(f"{wanted}: it returned {type(returned).__name__}")
             if len(returned) != 2:

@@ -39,7 +39,8 @@ Words of this code:
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 
-How far apart scores may lie is one table, at the head of `sigmoid`.
+How far apart scores may lie is one table, at the head of `sigmoid`; exponentials and logarithms that fill vector lanes
+are in `elementary`.
 
 Each query is computed by one thread, in one order, whatever other queries there are: results are bit-identical
 for any number of threads. The end of `sigmoid` serves objectives whose documents push against all others.

@@ -157,8 +157,8 @@ def _fill_unranked(query, position, level, reach, first_level, gain, e, level_of
             slot[LANES * E + lane] = e[np.int32(slot_position[lane]) * LANES + lane]
 
 
-# Three functions that fill discount and second term of each slot, called as one, `fill_terms`. `rank` is by position and
-# lane; `by_rank`, `discount` and `second` (LONGEST_IN_LANES,) are memory for the ranks of one list.
+# Three functions that fill discount and second term of each slot, called as one, `fill_terms`. `rank` is by position
+# and lane; `by_rank`, `discount` and `second` (LONGEST_IN_LANES,) are memory for the ranks of one list.
 
 
 def _fill_by_rank(swap, query, position, offsets, rank, by_rank, discount, second, slots):

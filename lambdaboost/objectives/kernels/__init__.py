@@ -23,7 +23,7 @@ best, and a gain as the sum of two float32; sums are float32 over some hundred r
 
 Words of this code:
 
-    level     the documents of one label in a query, best first; its *reach* is the first level after those it pairs with
+    level     the documents of one label in a query, best first; its *reach* is the first level past those it pairs with
     swap      what |ΔZ| of a measure reads of two ranks: a *discount* and, for some measures, a *second* term
     slot      a document's place in the order of levels; a *run* is slots in a row, a *part* those above or below k
     factor    what multiplies the weight of a pair where the document is the better one: an inverse propensity

@@ -23,7 +23,6 @@ from lambdaboost import (
     ERR,
     NDCG,
     XENDCG,
-    Blend,
     ClickDCG,
     ClickTier,
     GradientStep,
@@ -194,21 +193,6 @@ def test_missing_grades_stay_missing(engine):
     assert curves_of(made)[1]["ndcg@3"] == [0.0] * 3
     zeros = ranker(engine).fit(X, np.nan_to_num(grades), qid=QID)
     assert not np.allclose(zeros.predict(X), made.predict(X))
-
-
-def test_a_continued_fit_goes_on(engine):
-    """With the rounds of the schedule, and the scores and weights of the first model."""
-    seen, weight = [], np.linspace(0.5, 2, Q.n_queries)
-    objective = Blend(LambdaRank(), ClickTier(), lambda m: seen.append(m) or 0.1 * m)
-    given = {"X": table(), "y": Q.relevance, "sample_weight": weight}
-    made = {"objective": objective, "sources": ["clicks"]}
-    whole = ranker(engine, **made, n_estimators=6).fit(**given)
-    seen.clear()
-    first = ranker(engine, **made).fit(**given)
-    continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
-    both = ranker(engine, **made).fit(**given, **{continued: first})
-    assert seen == [*range(6)]
-    np.testing.assert_allclose(both.predict(table()), whole.predict(table()), rtol=0, atol=1e-5)
 
 
 # Pipelines.

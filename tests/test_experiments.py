@@ -1,10 +1,7 @@
 """What the experiments share: layouts of data, clicks, wrong input, verdicts, reports; and costs of λ rules."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import naive
 import numpy as np
@@ -22,13 +19,12 @@ from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, Sigmoi
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parent.parent
 COUNTS = 3  # the column that holds clicks
 FIVE = ("S1", "S2", "S3", "S4", "S5")
 ONE_FOLD = ("train", "vali", "test", "test_extra")
 
 
-def write_parts(folder, names, relevant=True):
+def write_parts(folder, names):
     """Six queries a part; column 3 holds counts, column 1 runs from 0 to 1."""
     for at, name in enumerate(names):
         x, q = web_search_log(6, 8, 16, seed=at)
@@ -36,8 +32,7 @@ def write_parts(folder, names, relevant=True):
         x[:, 0] = np.linspace(0, 1, q.n_documents)
         x[:, COUNTS - 1] = np.round(q.labels["clicks"] * 50)
         ids = np.repeat(np.arange(q.n_queries) + 100 * at, q.sizes)
-        grades = q.relevance if relevant else 0 * q.relevance
-        write_letor(folder / f"{name}.txt", Collection(x, Queries(grades, ids=ids)))
+        write_letor(folder / f"{name}.txt", Collection(x, Queries(q.relevance, ids=ids)))
     return folder
 
 
@@ -84,24 +79,6 @@ def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     assert data.joined(fold.train).queries.n_queries == 7
     assert data.training(fold).queries.n_queries == 6
     assert data.training(fold, share=0.5).queries.n_queries == 3
-
-
-def test_a_wrong_folder_is_answered_in_one_line(tmp_path):
-    def told(data):
-        command = [sys.executable, "-m", "experiments.svore2011", str(data), "--out", str(tmp_path / "out")]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-        assert (done.returncode, done.stdout) == (1, "") and done.stderr.count("\n") == 1
-        return done.stderr
-
-    assert told(tmp_path / "nowhere").startswith("error: DATA is")
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    write_parts(parts, FIVE[:4])
-    assert "S1.txt, S2.txt, S3.txt, S4.txt: expected" in told(parts)
-    nothing = tmp_path / "nothing"
-    nothing.mkdir()
-    write_parts(nothing, ONE_FOLD, relevant=False)
-    assert "no training query of the one fold has a relevant document" in told(nothing)
 
 
 # Verdicts

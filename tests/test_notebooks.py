@@ -64,13 +64,6 @@ def test_outputs_are_kept_in_order_and_hold_no_error(path, notebook):
     assert path.stat().st_size < LARGEST
 
 
-def test_first_installs_in_a_fresh_session(notebook):
-    """From an uploaded wheel, where lambdaboost cannot be imported; nothing elsewhere."""
-    install = code_of(notebook)[0].source
-    assert 'find_spec("lambdaboost") is None' in install
-    assert '%pip install --quiet "{wheel}[plots]"' in install
-
-
 def test_was_kept_at_full_size_and_tells_nothing_of_a_machine(path, notebook):
     (cell,) = (cell for cell in code_of(notebook) if "parameters" in cell.metadata.get("tags", ()))
     assert cell.source.startswith('SIZE = "full"')

@@ -28,10 +28,10 @@ ARGUMENT = re.compile(r"(query|label|source|position|weight|document|categorical
 
 # Remedies in the words of Python, and the options that do the same here.
 OPTIONS = {
-    r"(a category|categories), or leave (it|them) out": "--categorical, --drop",
+    r"(a category|categories), or leave (it|them) out": "--categorical of train, --drop",
     r"unseen='missing'": "--unseen missing",
     r"leave out other columns": "--drop",
-    r"Queries\.shuffled_rows": "--seed",
+    r"Queries\.shuffled_rows": "--seed of evaluate and report",
 }
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
@@ -129,7 +129,7 @@ def name_options(message: object) -> str:
     """A message of the library, with the options that its remedies are on the command line.
 
     >>> name_options("b holds text: make it a category, or leave it out")
-    'b holds text: make it a category, or leave it out (here: --categorical, --drop)'
+    'b holds text: make it a category, or leave it out (here: --categorical of train, --drop)'
     """
     text = str(message)
     for remedy, options in OPTIONS.items():

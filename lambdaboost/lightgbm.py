@@ -113,9 +113,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
+        X : array, sparse matrix or DataFrame of shape (n_rows, n_features), or Collection
             Features. A pandas, polars or pyarrow table also holds the columns that the ranker names, as do validation
-            sets.
+            sets. A Collection has its own grades, queries, sources and weights: ``fit(collection, None)``.
         y : array of shape (n_rows,)
             Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional

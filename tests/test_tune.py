@@ -25,7 +25,7 @@ from lambdaboost import (
     merge,
     tune,
 )
-from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.datasets import Collection, Columns, web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import holm
@@ -133,6 +133,24 @@ def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_the
         ranker.fit(data, None, np.ones(q.n_documents))
     with pytest.raises(TypeError, match="X is a Collection, which cannot continue a model"):
         ranker.fit(data, None, init_model=ranker)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
+    """With categories and sources; features are found by name, and those of validation sets are compared."""
+    X, y = frame_of(TRAIN)
+    columns = Columns("session", sources={"clicks": "ctr"})
+    data = columns.read(X, y)
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
+        objective=YetiLoss(CNDCG()), query="session", sources={"clicks": "ctr"}, n_estimators=3, n_jobs=1
+    )
+    wanted = clone(ranker).fit(X, y).predict(X)
+    found = ranker.fit(data, None, eval_set=[(data, None)])
+    assert np.array_equal(found.predict(X), wanted) and np.array_equal(found.predict(data), wanted[data.rows])
+    turned = columns.read(X[X.columns[::-1]], y)
+    assert np.array_equal(found.predict(turned), wanted[data.rows])
+    with pytest.raises(ValueError, match=r"eval_set\[0\] and X differ in features or categories"):
+        ranker.fit(data, None, eval_set=[(turned, None)])
 
 
 def test_workers_change_nothing():

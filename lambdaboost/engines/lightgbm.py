@@ -118,7 +118,7 @@ def is_data(value: object) -> bool:
 
 
 def fields_of(data: Any) -> Fields:
-    """What a data set says of its rows, or what it was given while LightGBM has not read it."""
+    """The fields of a data set, as given while LightGBM has not read it."""
     rows, parent = data.used_indices, None
     if rows is not None:
         parent = data.reference
@@ -185,7 +185,7 @@ def restart_dart(booster: Any) -> None:
 
 
 def metric_result(name: str, value: float) -> tuple[str, float, bool]:
-    """What LightGBM expects of a metric that is maximised."""
+    """The result of a metric that is maximised, as LightGBM expects it."""
     return name, value, True
 
 

@@ -129,7 +129,7 @@ def is_data(value: object) -> bool:
 
 
 def fields_of(data: Any) -> Fields:
-    """What a matrix says of its rows."""
+    """The fields of a matrix."""
     return Fields(data.get_uint_info("group_ptr"), data.get_label(), data.get_weight())
 
 
@@ -154,7 +154,7 @@ def sliced_from() -> Any:
 
 
 def state_of(booster: Any) -> Any:
-    """What a booster says of itself; reading it takes as long as a short gradient."""
+    """The configuration of a booster; reading it takes as long as a short gradient."""
     return json.loads(booster.save_config()).get("learner", {})
 
 
@@ -197,7 +197,7 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 
 
 def metric_result(name: str, value: float) -> tuple[str, float]:
-    """What XGBoost expects of a metric, under a name that its early stopping maximises.
+    """The result of a metric as XGBoost expects it, under a name that its early stopping maximises.
 
     >>> metric_result("ndcg@3", 0.5), metric_result("err@10", 0.5)
     (('ndcg@3', 0.5), ('pre-err@10', 0.5))

@@ -23,19 +23,22 @@ best, and a gain as the sum of two float32; sums are float32 over some hundred r
 
 Words of this code:
 
-    level    the documents of one label in a query, best first; its *reach* is the first level after those it pairs with
-    swap     what |ΔZ| of a measure reads of two ranks: a *discount* and, for some measures, a *second* term
-    slot     a document's place in the order of levels; a *run* is slots in a row, a *part* those above or below k
-    factor   what multiplies the weight of a pair where the document is the better one: an inverse propensity
-    selected   the queries that this call of a kernel sums
+    level     the documents of one label in a query, best first; its *reach* is the first level past those it pairs with
+    swap      what |ΔZ| of a measure reads of two ranks: a *discount* and, for some measures, a *second* term
+    slot      a document's place in the order of levels; a *run* is slots in a row, a *part* those above or below k
+    factor    what multiplies the weight of a pair where the document is the better one: an inverse propensity
+    selected  the queries that this call of a kernel sums
 
 `prepared` chooses the kernel of each query before any runs:
 
     lanes       up to 40 documents: 64 queries side by side, one per vector lane
     tiles       longer lists, one after the other
     sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
-                others at a few Chebyshev points, and time grows as the length
-    in_float64  scores too far apart even then: one pair after the other
+                others at a few Chebyshev points, and time grows as the length; scores however far apart
+    in_float64  lists of lanes and tiles whose scores are too far apart even then: one pair after the other, by the
+                plain double loop that all others equal
+
+`PairAccuracy` has a loop over pairs beside its derivation (`swaps.pair_accuracy`).
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 

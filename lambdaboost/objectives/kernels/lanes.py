@@ -157,6 +157,10 @@ def _fill_unranked(query, position, level, reach, first_level, gain, e, level_of
             slot[LANES * E + lane] = e[np.int32(slot_position[lane]) * LANES + lane]
 
 
+# Three functions that fill discount and second term of each slot, called as one, `fill_terms`. `rank` is by position
+# and lane; `by_rank`, `discount` and `second` (LONGEST_IN_LANES,) are memory for the ranks of one list.
+
+
 def _fill_by_rank(swap, query, position, offsets, rank, by_rank, discount, second, slots):
     """Discount and second term from one table, the same in all queries."""
     rank_terms(swap, 0, by_rank[:0], discount, second)
@@ -194,8 +198,7 @@ def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, s
                 slots[i * SLOT + LANES * DISCOUNT + lane] = of_query[position[i, lane]]
 
 
-# Fill discount and second term of each slot. `rank` is by position and lane; `by_rank`, `discount` and `second`
-# (LONGEST_IN_LANES,) are memory for the ranks of one list.
+# Which of the three it is, by the swap.
 fill_terms = by_type(
     lambda swap: {
         "terms_of_ranks": _fill_by_rank,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.collection import Categories
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.engines.matching import Categories
 
 # Called after every round with the measure of the validation data, None without.
 OnRound = Callable[[float | None], object]

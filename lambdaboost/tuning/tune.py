@@ -328,7 +328,9 @@ def objectives_on(
     They are the engine's own, lambdaboost's, and those of further labels.
     """
     first, like_best = best.objective, best._replace(baseline=best, best_of=searched)
-    own = [name for name in ENGINES[best.engine].NATIVE_OBJECTIVES if name != "rank:map"]
+    own = [
+        name for name in ENGINES[best.engine].NATIVE_OBJECTIVES if name != "rank:map"
+    ]  # which takes 0 and 1
     if not best.trees:
         own = own[1:]  # the default one is there already
     others: list[Any] = [*own, LambdaRank(first.metric)]

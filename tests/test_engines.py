@@ -64,7 +64,10 @@ def test_every_member_on_a_training_and_its_booster(engine):
     valid = attach_queries(engine.dataset(frame.copy(), Q, names=["a", "b", "c"], reference=data), Q)
     assert member("is_data")(data) and not engine.is_data(X) and engine_of_data(data) is engine
     given = member("fields_of")(data)
-    assert given.offsets.tolist() == [0, 30, 60] and len(given.labels) == len(X)
+    assert given.offsets.tolist() == [0, 30, 60] and given.labels.tolist() == Y.tolist()
+    assert set(given.weight.tolist()) == {1.0, 2.0}
+    value = NDCG(3)(X[:, 0], data)  # of LightGBM before it has read the data
+    assert value[1] == pytest.approx(NDCG(3)(X[:, 0], Q))
 
     # A training, which the objective looks at from within.
     seen = []

@@ -61,11 +61,10 @@ class Training(Protocol):
 
     # Parameters.
 
+    RESERVED: tuple[str, ...]  # those for which the command line has its own options
+
     def parameter_names(self) -> frozenset[str]:
         """All names of parameters, with their aliases."""
-
-    def reserved_names(self) -> frozenset[str]:
-        """The parameters for which `tune` and the command line have their own arguments."""
 
     def given(self, params: Mapping[str, Any], name: str) -> Any:
         """The value of a parameter under any of its names; None without."""
@@ -78,8 +77,7 @@ class Training(Protocol):
 
     # Data sets.
 
-    def is_data(self, value: object) -> bool:
-        """Whether an object is a data set of this engine."""
+    DATA_METHOD: str  # a method of its data sets that those of no other engine have, by which they are known
 
     def fields_of(self, data: Any) -> Fields:
         """The fields of a data set, as given while the engine has not read it; asked in every round."""

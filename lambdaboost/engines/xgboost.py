@@ -72,10 +72,11 @@ n_estimators early_stopping_rounds callbacks importance_type enable_categorical 
 
 MIN_LEAF_SIZE = "min_child_weight"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
-_OF_METRICS = ("eval_metric", "disable_default_eval_metric", "early_stopping_rounds")
 RESERVED: tuple[str, ...] = (
     "objective",
-    *_OF_METRICS,
+    "eval_metric",
+    "disable_default_eval_metric",
+    "early_stopping_rounds",
     "num_boost_round",
     "n_estimators",
     "seed",

@@ -5,7 +5,7 @@
 # make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with their oldest supported versions (Python 3.11 or 3.12)
 # make test-alone   the tests of each engine where the other is not installed
-# make test-large   the tests with Ray, Spark (which needs Java), MLflow and CatBoost, in an environment of their own
+# make test-large   the tests with Ray, Spark (which needs Java) and CatBoost, in an environment of their own
 # make test-bounds  the kernels with bounds checks, at list lengths and cutoffs next to multiples of a vector
 # make test-python PYTHON=python3.13  the core tests with another interpreter
 # make dist   wheel and source archive, checked by twine   make clean  remove build outputs and environments
@@ -86,12 +86,11 @@ test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 	touch $@
 
 test-large: .venv-large/installed
-	.venv-large/bin/python -m pytest -p no:cacheprovider $(addprefix tests/test_,catboost.py mlflow.py ray.py spark.py)
+	.venv-large/bin/python -m pytest -p no:cacheprovider $(addprefix tests/test_,catboost.py ray.py spark.py)
 
 .venv-large/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-large
 	.venv-large/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt -e '.[ray]' catboost pyspark pytest hypothesis
-	.venv-large/bin/python -m pip --disable-pip-version-check install -q 'mlflow-skinny>=3'  # it wants other versions than those pinned
 	touch $@
 
 # From scratch each time: Numba does not notice a change of a kernel that is inlined into another file.

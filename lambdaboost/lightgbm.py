@@ -113,9 +113,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
+        X : array, sparse matrix or DataFrame of shape (n_rows, n_features), or Collection
             Features. A pandas, polars or pyarrow table also holds the columns that the ranker names, as do validation
-            sets.
+            sets. A Collection has its own grades, queries, sources and weights: ``fit(collection, None)``.
         y : array of shape (n_rows,)
             Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
@@ -160,6 +160,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                     "eval_X and eval_y differ: give both, as one set or as tuples of the same length"
                 )
             sets = list(zip(rows, grades, strict=True))
+        # Validation sets have the same arrays, by their roles.
         eval_arrays = {
             "eval_group": ("group", eval_group),
             "eval_qid": ("qid", eval_qid),
@@ -175,7 +176,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         feval, early = self._measures(params, eval_metric, eval_at is not None)
         stops = list(callbacks or ())
 
-        # Data.
+        # Data sets; a validation set that is the training data is the same one.
         arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
         first, encoder, training = self._read_training(X, y, objective, init_model, **arrays)
         valid = self._read_eval_sets(sets, eval_arrays, training, encoder, feval)
@@ -184,7 +185,6 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         named["init_score"] = training.init_score
         data = attach_queries(engine.dataset(training.features, q, **named), q)
-        # A validation set that is the training data is the same data set.
         valid_sets = []
         for one in valid:
             of_valid = data
@@ -193,6 +193,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                 of_valid = engine.dataset(one.features, one.queries, reference=data, **named)
                 of_valid = attach_queries(of_valid, one.queries)
             valid_sets.append(of_valid)
+
         # Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls.
         first_only = is_true(params.get("first_metric_only", True))
         if first_only and engine.given(params, "early_stopping_round") is not None:
@@ -203,6 +204,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
                 stops[at].first_metric_only = True
         if callable(objective):
             early = [engine.prevent_reset, *early]
+
         history: dict[str, Any] = {}
         booster = lgb.train(
             params,

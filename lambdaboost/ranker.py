@@ -98,6 +98,8 @@ class Ranker:
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
+        if isinstance(X, Collection):
+            X = encoder_of(X, Columns(), self.unseen).frame(X.features)
         table = open_table(X, "X")
         features = replace(self._fitted, unseen=self.unseen).transform(table)
         if not table.is_named:
@@ -129,9 +131,7 @@ class Ranker:
         if isinstance(X, Collection):
             if first is not None:
                 raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
-            # Sparse features have a place alone, as those of a sparse matrix.
-            names = X.feature_names if isinstance(X.features, np.ndarray) else None
-            encoder = Encoder(columns, names or (), X.categories, self.unseen)
+            encoder = encoder_of(X, columns, self.unseen)
         else:
             encoder = self._table_encoder(open_table(X, "X"), columns, first, first_model)
         training = self._read_documents("X", X, y, encoder, **arrays)
@@ -213,6 +213,10 @@ class Ranker:
         """Documents as the engine takes them."""
         if isinstance(X, Collection):
             check_alone(name, y=y, init_score=init_score, **arrays)
+            if encoder != encoder_of(X, encoder.columns, encoder.unseen):
+                raise ValueError(
+                    f"{name} and X differ in features or categories: read both by the same Columns"
+                )
             return Documents(encoder.frame(X.features), X.queries, None, X, y, arrays)
         table = open_table(X, name)
         data = encoder.read(table, y, optional=name != "X", **arrays)
@@ -237,6 +241,12 @@ class Ranker:
             elif isinstance(reader, Measure):
                 with error_context(name), using(max(0, self.n_jobs or 0)):
                     reader.per_query(np.zeros(q.n_documents), q)
+
+
+def encoder_of(data: Collection, columns: Columns, unseen: str) -> Encoder:
+    """The encoder of a Collection, whose sparse features have a place alone, as those of a sparse matrix."""
+    names = data.feature_names if isinstance(data.features, np.ndarray) else None
+    return Encoder(columns, names or (), data.categories, unseen)
 
 
 def read_metrics(name: str, metrics: Any, engine: Engine) -> list[Any]:

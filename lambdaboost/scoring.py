@@ -115,7 +115,9 @@ def warn_of_cut_queries(ranker: Any, X: Any, q: Queries) -> None:
 
     Frames that were numbered apart have rows of the same index, and may have queries of the same id.
     """
-    trained = next((rows for fitted, rows in _trained_rows.items() if fitted is ranker), None)
+    if not hasattr(ranker, "_engine"):  # another estimator, which may have no hash
+        return
+    trained = _trained_rows.get(ranker)
     if trained is None or q.ids is None or not hasattr(X, "index") or X.index.isin(trained[0]).any():
         return
     import pandas as pd

@@ -147,18 +147,13 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             "base_margin_eval_set": ("init_score", base_margin_eval_set),
         }
         valid = self._read_eval_sets(eval_set, eval_arrays, training, encoder, metrics)
-        if first is not None:  # XGBoost would end with a stack of C++, or drop the trees
-            is_linear = engine.params_of(first).get("booster") == "gblinear"
-            if is_linear and self.booster != "gblinear":
-                raise ValueError(
-                    "xgb_model is a linear model, which trees cannot continue: give booster='gblinear', or leave "
-                    "xgb_model out"
-                )
-            if not is_linear and self.booster == "gblinear":
-                raise ValueError(
-                    "xgb_model has trees, which a linear model cannot continue: leave booster='gblinear' or xgb_model "
-                    "out"
-                )
+        is_linear = self.booster == "gblinear"
+        # XGBoost would end with a stack of C++, or drop the trees.
+        if first is not None and is_linear != (engine.params_of(first).get("booster") == "gblinear"):
+            raise ValueError(
+                "xgb_model: trees cannot continue a linear model, nor a linear model trees: give the booster= of "
+                "xgb_model, or leave xgb_model out"
+            )
         if feature_weights is None:
             feature_weights = getattr(self, "feature_weights", None)
         data = self._matrix("sample_weight", training, encoder, feature_weights=feature_weights)

@@ -13,13 +13,3 @@ def dataset(**more):
     return on_lightgbm.dataset(
         X, Q.relevance, **{"group": Q.sizes, "sources": {"clicks": Q.labels["clicks"]}} | more
     )
-
-
-def valid(train):
-    return on_lightgbm.dataset(
-        X_VALID,
-        Q_VALID.relevance,
-        reference=train,
-        group=Q_VALID.sizes,
-        sources={"clicks": Q_VALID.labels["clicks"]},
-    )

@@ -7,6 +7,7 @@ import naive_measures
 import numpy as np
 
 from lambdaboost import CNDCG, NDCG, Blend
+from lambdaboost.objectives.kernels import sweep
 
 NO_CUTOFF = 10**9
 
@@ -186,6 +187,15 @@ def check_documents(objective, scores, q, rows=None, tolerance=1e-5):
     np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=tolerance * largest)
     np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=tolerance * max(largest, np.abs(hess).max()))
     return grad, hess
+
+
+def by_sweep_and_by_pairs(monkeypatch, compute):
+    """What a function gives where every list goes by the sweep, and where none does."""
+    found = []
+    for pairs_a_document in (0, 1e18):
+        monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
+        found.append(compute())
+    return found
 
 
 def swaps_of(metric, rank, labels):

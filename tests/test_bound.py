@@ -243,16 +243,6 @@ def test_a_class_in_place_of_an_object_is_answered_in_a_line(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in OBJECTIVES.items() if "metric" in one.__dataclass_fields__]
-)
-@pytest.mark.parametrize("metric", [NDCG, CNDCG])
-def test_a_class_in_place_of_a_measure_is_refused(name, metric):
-    with pytest.raises(TypeError, match=r"^metric is <class .*expected a measure") as error:
-        OBJECTIVES[name](metric=metric)
-    assert len(str(error.value)) < 300
-
-
-@pytest.mark.parametrize(
     "objective", [ApproxNDCG(), ApproxNDCG(alpha=100.0), Blend(ListNet(), ApproxNDCG(), 0.5)]
 )
 def test_rounding_is_not_scaled_to_a_force(objective):

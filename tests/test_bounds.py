@@ -5,6 +5,7 @@ past the end of an array is an IndexError.
 """
 
 import drawn
+import naive
 import naive_measures
 import numba
 import numpy as np
@@ -27,7 +28,6 @@ from lambdaboost import (
     _jit,
 )
 from lambdaboost.evaluation import MEASURES
-from lambdaboost.objectives.kernels import sweep
 
 pytestmark = pytest.mark.slow  # each cutoff has a kernel, and every query is computed once more
 CHECKED = bool(numba.config.BOUNDSCHECK)
@@ -81,9 +81,9 @@ def test_each_measure(measure, edges):
 @pytest.mark.parametrize("n", [2, 33, 257, 1025])
 def test_the_sweep(objective, n, monkeypatch):
     scores, q = drawn.edges(1, [n])
-    by_pairs = objective.gradient(scores, q)
-    monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", 0)
-    by_sweep = objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
+    by_sweep, by_pairs = naive.by_sweep_and_by_pairs(
+        monkeypatch, lambda: objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
+    )
     # The curvature of SigmoidLocal is nearly 0 where scores are close: errors are relative to λ.
     np.testing.assert_allclose(by_sweep, by_pairs, rtol=0, atol=1e-5 * np.abs(by_pairs).max())
 

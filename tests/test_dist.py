@@ -1,6 +1,7 @@
 """What is released: the archive has what it takes to test it, the wheel the package, and the metadata agree."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -9,7 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from copied import copied
 
 import lambdaboost
 
@@ -17,6 +17,9 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+BUILT = shutil.ignore_patterns(
+    ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "shared"
+)
 RELEASED = """
 README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md Makefile requirements-lightgbm.txt conftest.py .ci/run
 tests/rules.py tests/conftest.py docs/traps.md examples/templates/fresh_tier.py lambdaboost/py.typed
@@ -26,8 +29,9 @@ tests/rules.py tests/conftest.py docs/traps.md examples/templates/fresh_tier.py 
 def test_source_archive_and_wheel(tmp_path):
     pytest.importorskip("build")
     pytest.importorskip("twine")
+    checkout = shutil.copytree(ROOT, tmp_path / "checkout", symlinks=True, ignore=BUILT)
     options = ["-q", "--no-isolation", "-o", tmp_path / "dist"]
-    command = [sys.executable, "-m", "build", *options, copied(tmp_path)]
+    command = [sys.executable, "-m", "build", *options, checkout]
     subprocess.run(command, check=True, capture_output=True)
     (archive,) = (tmp_path / "dist").glob("*.tar.gz")
     (wheel,) = (tmp_path / "dist").glob("*.whl")

@@ -12,8 +12,10 @@ from lambdaboost import (
     Queries,
     RankNet,
     SigmoidLocal,
+    YetiLoss,
 )
-from lambdaboost.evaluation import PairAccuracy, Spearman
+from lambdaboost.evaluation import MAP, PairAccuracy, Spearman
+from lambdaboost.objectives.kernels import prepared
 
 # At 100 λ of 1e-43 have no digits left in float32: dividing by their spread would make forces of the noise.
 GAPS = (30.0, 60.0, 80.0, 100.0, 130.0, 300.0, 6301.0, 1e6, 1e17)
@@ -104,6 +106,34 @@ def test_scores_spread_evenly(width, objective):
     grad, _ = naive.check_documents(objective, scores, q, range(0, n, 13), 2e-6)
     steps, _ = GradientStep(objective).gradient(scores, q)
     np.testing.assert_allclose(steps, grad / grad.std(dtype=np.float64), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        LambdaRank(MAP()),
+        LambdaRank(Spearman()),
+        InversePropensity(LambdaRank(), Propensities.power(1.5, 3_000)),
+        YetiLoss(beta=500.0, draws=3),  # the order of mean discounts is far from that of the scores
+    ],
+    ids=repr,
+)
+def test_windows_equal_the_double_loop(objective, monkeypatch):
+    n, rng = 3_000, np.random.default_rng(1)
+    scores = 3e3 * rng.random(n)
+    gradients = []
+    for by_pairs in (False, True):
+        if by_pairs:
+            monkeypatch.setattr(
+                prepared, "choose_kernels", lambda q, *_: np.full(q.n_queries, prepared.BY_FLOAT64, np.int8)
+            )
+        q = Queries(np.arange(n) % 4, sizes=[n], position=np.arange(n) + 1)
+        gradients.append(objective.gradient(scores, q))
+    (grad, hess), (grad_by_pairs, hess_by_pairs) = gradients
+    largest = np.abs(grad_by_pairs).max()
+    assert not np.array_equal(hess, hess_by_pairs)  # else both were summed by pairs
+    np.testing.assert_allclose(grad, grad_by_pairs, rtol=0, atol=2e-6 * largest)
+    np.testing.assert_allclose(hess, hess_by_pairs, rtol=0, atol=2e-6 * largest)
 
 
 @pytest.mark.parametrize("center", [-1.5, 0.5])

@@ -54,7 +54,7 @@ def test_every_member_on_a_training_and_its_booster(engine):
     least = member("MIN_LEAF_SIZE")
     assert least == LEAF[engine.NAME] and member("DEFAULTS")[least] > 0
     assert {least, *member("ONLY_NATIVE")} <= member("parameter_names")()
-    assert {"objective", "seed"} <= member("reserved_names")()
+    assert {"objective", "seed"} <= set(member("RESERVED")) <= engine.parameter_names() | {"num_boost_round"}
     assert member("given")({least: 3}, least) == 3 and engine.given({}, least) is None
     assert member("workers")({}) == 1
 
@@ -62,9 +62,14 @@ def test_every_member_on_a_training_and_its_booster(engine):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     data = member("dataset")(frame.copy(), Q, names=["a", "b", "c"])
     valid = attach_queries(engine.dataset(frame.copy(), Q, names=["a", "b", "c"], reference=data), Q)
-    assert member("is_data")(data) and not engine.is_data(X) and engine_of_data(data) is engine
+    assert (
+        hasattr(data, member("DATA_METHOD")) and engine_of_data(data) is engine and engine_of_data(X) is None
+    )
     given = member("fields_of")(data)
-    assert given.offsets.tolist() == [0, 30, 60] and len(given.labels) == len(X)
+    assert given.offsets.tolist() == [0, 30, 60] and given.labels.tolist() == Y.tolist()
+    assert set(given.weight.tolist()) == {1.0, 2.0}
+    value = NDCG(3)(X[:, 0], data)  # of LightGBM before it has read the data
+    assert value[1] == pytest.approx(NDCG(3)(X[:, 0], Q))
 
     # A training, which the objective looks at from within.
     seen = []

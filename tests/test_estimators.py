@@ -247,6 +247,9 @@ def test_the_repr_shows_what_differs_from_the_defaults(engine):
 VALID = {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
 WRONG = {
     "a text that is no objective": ({"objective": "lambdarnk"}, {}, ValueError, "did you mean 'lambdarank'"),
+    "one of both engines": (
+        {"objective": "rank:ndcg"}, {}, ValueError, "which is XGBoost's own: on LightGBM give 'lambdarank' or '"
+    ),
     "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
     "an unknown parameter": ({"foo": 3}, {}, ValueError, "foo=3 is no parameter of a ranker: leave it out"),
     "a misspelt parameter": ({"querry": "q"}, {}, ValueError, "querry='q' .* did you mean 'query'"),
@@ -306,6 +309,9 @@ def test_wrong_arguments_are_refused_before_any_round(engine, case):
     made, metric = with_metric(engine, arguments.pop("metric", NDCG(3)), **parameters)
     if engine == "xgboost" and "lambdarnk" in str(parameters):
         made, words = ranker(engine, objective="rank:ndgc"), "did you mean 'rank:ndcg'"
+    if engine == "xgboost" and "rank:ndcg" in str(parameters):
+        made = ranker(engine, objective="lambdarank")
+        words = "which is LightGBM's own: on XGBoost give 'rank:ndcg' or '"
     with pytest.raises(error, match=words):
         made.fit(**arguments, **metric)
 

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("lightgbm")
-pytest.importorskip("xgboost")
-
 import lambdaboost
 from benchmarks.gain import clicks, one_label, two_labels
 from benchmarks.gain.one_label_sets import at_most

@@ -2,8 +2,10 @@
 
 import re
 
+import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 from naive_measures import instance
 
 from lambdaboost import LambdaRank, attach
@@ -11,9 +13,6 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.engines import xgboost
 from lambdaboost.evaluation import CNDCG, MAP, MEASURES, NDCG, ClickDCG, PairAccuracy, Spearman, parse
-
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
 
 N_QUERIES, SIZE = 40, 10
 

@@ -55,19 +55,6 @@ def test_missing_and_equal_grades_are_warned_of_under_native_objectives(engine, 
         ranker.fit(X, np.ones(len(X)), group=Q.sizes)
 
 
-@pytest.mark.parametrize(
-    ("engine", "objective", "message"),
-    [
-        ("lightgbm", "rank:ndcg", "which is .*'s own: on .* give 'lambdarank' or '"),
-        ("xgboost", "lambdarank", "which is .*'s own: on .* give 'rank:ndcg' or '"),
-        ("lightgbm", "lambdaran", "which is unknown: did you mean 'lambdarank'"),
-    ],
-)
-def test_wrong_native_objectives_are_answered_in_a_line(engine, objective, message):
-    with pytest.raises(ValueError, match=f"^objective is '{objective}', {message}"):
-        front(engine).LambdaRanker(objective=objective).fit(X, Q.relevance, group=Q.sizes)
-
-
 # Metrics.
 
 

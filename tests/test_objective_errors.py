@@ -48,6 +48,8 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("sigma is 1e.200: give .* ≤ 1e.15", lambda: LambdaRank(sigma=1e200)),
         (r"metric is AUC\(\), .* one of NDCG, CNDCG, Precision, .*MAP", lambda: LambdaRank(AUC())),
         (r"metric is AUC\(\), .* one of NDCG", lambda: SigmoidLocal(AUC())),
+        ("metric is <class .*expected a measure", lambda: LambdaRank(NDCG)),
+        ("metric is <class .*expected a measure", lambda: ClickTier(CNDCG)),
         ("center is inf", lambda: SigmoidLocal(center=float("inf"))),
         ("metric is MAP.*, expected a measure of the DCG family", lambda: ClickTier(MAP())),
         ("within is 'relevance': give a tuple", lambda: ClickTier(within="relevance")),

@@ -6,7 +6,7 @@ import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 
-from lambdaboost import NDCG, Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal
+from lambdaboost import Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
@@ -117,29 +117,6 @@ def test_boost_has_no_round():
     assert seen == [0, 0, 0, 1, 0, 2]
 
 
-@ENGINES
-def test_boosters_that_take_turns_count_apart(engine):
-    seen, objective = scheduled()
-    one, other = (updates(engine)[1] for _ in range(2))
-    for update in (one, one, other, one, other):
-        update(Wrapped(objective, [2]))
-    assert seen == [0, 0, 1, 1, 0, 0, 2, 2, 1, 1]
-
-
-@ENGINES
-def test_folds_count_apart(engine):
-    seen, objective = scheduled()
-    wrapped = Wrapped(objective, [2] * 6)
-    if engine == "lightgbm":
-        halves = Q.rows_of(range(15)), Q.rows_of(range(15, 30))
-        folds = [halves, halves[::-1]]
-        params = {**PARAMS, "objective": wrapped, "metric": "None"}
-        lgb.cv(params, dataset(), 3, folds=folds, feval=NDCG(3))
-    else:
-        xgb.cv(XGB | {"disable_default_eval_metric": True}, matrix(), 3, nfold=2, obj=wrapped)
-    assert seen == [0] * 4 + [1] * 4 + [2] * 4
-
-
 def test_rounds_rolled_back_are_computed_again():
     seen, objective = scheduled()
     booster, update = updates("lightgbm")
@@ -156,25 +133,6 @@ def test_rounds_rolled_back_are_computed_again():
     booster.rollback_one_iter()
     update(objective)
     assert seen[-2:] == [0, 0]
-
-
-@ENGINES
-def test_a_round_that_failed_is_computed_again(engine):
-    seen = []
-
-    def interrupted_once(iteration):
-        seen.append(iteration)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-        return 0.1
-
-    objective = Blend(LambdaRank(), RankNet(), interrupted_once)
-    _, update = updates(engine)
-    update(objective)
-    with pytest.raises(KeyboardInterrupt):
-        update(objective)
-    update(objective)
-    assert seen == [0, 1, 1]
 
 
 @ENGINES

@@ -7,7 +7,6 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from scipy.sparse import csr_matrix
@@ -25,7 +24,7 @@ from lambdaboost import (
     merge,
     tune,
 )
-from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.datasets import Collection, Columns, web_search_log
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.significance import holm
@@ -82,7 +81,7 @@ def test_the_stages_and_the_stock_baselines_are_rows(tuned):
     assert "<table" in tuned._repr_html_()
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("engine", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
 def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     """Entries 24 and 25: columns of queries and sources, categories, rows in any order."""
     X, y = frame_of(TRAIN)
@@ -104,17 +103,12 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     assert len(saved.about["tuning"]["comparison"]) == len(found.comparison)
 
 
-def test_tables_of_every_kind_and_collections_are_searched_alike():
-    X, y = frame_of(TRAIN)
-    columns = {"query": "session", "sources": {"clicks": "ctr"}, "engine": "lightgbm", **TINY}
-    one, two = tune(X, y, **columns), tune(pl.from_pandas(X), y, **columns)
-    assert one.comparison.equals(two.comparison.assign(seconds=one.comparison.seconds))
-    given = {"engine": "lightgbm", **TINY}
-    q, bare = TRAIN.queries, Queries(TRAIN.queries.relevance, TRAIN.queries.sizes)
+def test_collections_are_searched_as_arrays_are():
+    """Tables of other kinds: tests/test_columns.py."""
+    given, q = {"engine": "lightgbm", **TINY}, TRAIN.queries
     arrays = tune(TRAIN.features, q.relevance, group=q.sizes, **given)
-    for features in (TRAIN.features, csr_matrix(TRAIN.features)):
-        found = tune(Collection(features, bare), **given)
-        assert found.comparison["mean"].tolist() == arrays.comparison["mean"].tolist()
+    found = tune(Collection(csr_matrix(TRAIN.features), Queries(q.relevance, q.sizes)), **given)
+    assert found.comparison["mean"].tolist() == arrays.comparison["mean"].tolist()
 
 
 def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_them():
@@ -135,6 +129,25 @@ def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_the
         ranker.fit(data, None, init_model=ranker)
 
 
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
+    """With categories and sources; features are found by name, and those of validation sets are compared."""
+    X, y = frame_of(TRAIN)
+    columns = Columns("session", sources={"clicks": "ctr"})
+    data = columns.read(X, y)
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
+        objective=YetiLoss(CNDCG()), query="session", sources={"clicks": "ctr"}, n_estimators=3, n_jobs=1
+    )
+    wanted = clone(ranker).fit(X, y).predict(X)
+    found = ranker.fit(data, None, eval_set=[(data, None)])
+    assert np.array_equal(found.predict(X), wanted) and np.array_equal(found.predict(data), wanted[data.rows])
+    turned = columns.read(X[X.columns[::-1]], y)
+    assert np.array_equal(found.predict(turned), wanted[data.rows])
+    with pytest.raises(ValueError, match=r"eval_set\[0\] and X differ in features or categories"):
+        ranker.fit(data, None, eval_set=[(turned, None)])
+
+
+@pytest.mark.slow
 def test_workers_change_nothing():
     """Entries 16 and 17: earlier, other trees were compared, and the result could not be used."""
     one, two = (tune(TRAIN, engine="lightgbm", **(TINY | {"workers": n, "settings": 3})) for n in (1, 2))
@@ -314,16 +327,6 @@ def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
         rounds = values[:, fold != number].mean(axis=1).argmax()
         rows = q.rows_of(fold == number)
         assert np.array_equal(found.nested_scores[rows], by_rounds[rounds].scores[rows])
-
-
-def test_clicks_at_random_give_nothing_away():
-    """Entry 15."""
-    for seed in range(3):
-        q, rng = TRAIN.queries, np.random.default_rng(seed)
-        noise = Queries(q.relevance, q.sizes, clicks=rng.random(q.n_documents))
-        given = {"measure": BOTH, "tolerance": 0.01, "engine": "lightgbm", **TINY, "settings": 1}
-        found = tune(Collection(TRAIN.features, noise), **given)
-        assert found.weights is None and len(found.members) == 1
 
 
 # The table, on drawn searches of known truth.

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("matplotlib")
-pytest.importorskip("xgboost")
 
 import benchmarks.unseen.__main__ as command
 from benchmarks.unseen import report, study

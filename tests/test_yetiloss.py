@@ -1,12 +1,12 @@
 """The noise of YetiLoss, what it is a function of, and its sums over long lists; `rules` has references by pairs."""
 
+import naive
 import numpy as np
 import pytest
 from scipy import stats
 
 from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
 from lambdaboost.evaluation.levels import levels_of
-from lambdaboost.objectives.kernels import sweep
 from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
 
 
@@ -66,10 +66,7 @@ def long_list(n=3000, levels=5, spread=2.0):
 def test_long_lists_are_summed_as_pairs(metric, n, spread, monkeypatch):
     """The sweep at fixed points, and tiles over all pairs, with the same noise."""
     q, scores = long_list(n, spread=spread)
-    results = []
-    for pairs_a_document in (0, 1e18):
-        monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
-        results.append(YetiLoss(metric).on(q)(scores, 4))
+    results = naive.by_sweep_and_by_pairs(monkeypatch, lambda: YetiLoss(metric).on(q)(scores, 4))
     assert results[0][0].tobytes() != results[1][0].tobytes()
     for by_sweep, by_pairs in zip(*results, strict=True):
         np.testing.assert_allclose(by_sweep, by_pairs, atol=2e-6 * np.abs(by_pairs).max())

@@ -73,7 +73,7 @@ def train(
     stock = ENGINES[engine]
     params = {"seed": seed, **dict(param or ())}
     for key in dict(param or ()):
-        if key in stock.reserved_names():
+        if any(stock.given({key: True}, name) for name in stock.RESERVED):
             raise ValueError(f"--param {key} has its own option; see lambdaboost train --help")
         if key == "missing":
             raise ValueError("--param missing: leave fields without a value empty instead")

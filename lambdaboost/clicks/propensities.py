@@ -72,11 +72,6 @@ class Propensities(Value):
         n = len(self.values)
         if set(self.values) <= {None}:
             raise ValueError("values has no propensity: give one for each position, None where unknown")
-        for at, value in enumerate(self.values):
-            if value is not None and not 0 < value <= 1:
-                raise ValueError(
-                    f"values[{at}] is {value:g}: the propensity of position {at + 1} must be above 0 and at most 1"
-                )
         if (self.low is None) != (self.high is None):
             raise ValueError("give both ends of the intervals, low and high, or neither")
         low, high = self.low or self.values, self.high or self.values
@@ -84,11 +79,16 @@ class Propensities(Value):
             raise ValueError(
                 f"low and high have {len(low)} and {len(high)} ends, values has {n}: give one for each"
             )
-        for at, interval in enumerate(zip(low, self.values, high, strict=True)):
-            least, value, most = interval
-            if {None} < set(interval):
+        for at, (least, value, most) in enumerate(zip(low, self.values, high, strict=True)):
+            if least is None and value is None and most is None:
+                continue
+            if least is None or value is None or most is None:
                 raise ValueError(f"low[{at}], high[{at}] and values[{at}]: give None in all three or in none")
-            if least is not None and most is not None and not 0 <= least <= most < math.inf:
+            if not 0 < value <= 1:
+                raise ValueError(
+                    f"values[{at}] is {value:g}: the propensity of position {at + 1} must be above 0 and at most 1"
+                )
+            if not 0 <= least <= most < math.inf:
                 raise ValueError(
                     f"low[{at}] is {least:g} and high[{at}] {most:g}: give finite ends with 0 ≤ low ≤ high"
                 )

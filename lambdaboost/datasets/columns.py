@@ -131,39 +131,32 @@ class Columns:
         for name in ("sources", "categorical", "features", "drop", "rates"):
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Iterable | None):
-                such_as = "clicks"
-                if isinstance(given, str):
-                    such_as = given
-                raise TypeError(f"{name} is {given!r}: give a list of columns, such as [{such_as!r}]")
-            if isinstance(given, Mapping) and name == "sources":
-                object.__setattr__(self, name, dict(given))
-            elif given is not None or name != "features":
+                such_as = quote(given) if isinstance(given, str) else "'clicks'"
+                raise TypeError(f"{name} is {given!r}: give a list of columns, such as [{such_as}]")
+            if name == "sources" and not isinstance(given, Mapping):
                 columns = tuple(given or ())
-                object.__setattr__(self, name, columns)
-                if name == "sources":
-                    object.__setattr__(self, name, dict(zip(columns, columns, strict=True)))
+                given = zip(columns, columns, strict=True)
+            if name == "sources":
+                object.__setattr__(self, name, dict(given))
+            elif name != "features" or given is not None:
+                object.__setattr__(self, name, tuple(given or ()))
         for name, column in self.sources.items():
             check_new_source(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column")
 
         # Each column has one use; that a feature is categorical is none.
-        uses = [
-            *self._label_uses(),
-            *(("drop", column) for column in dict.fromkeys(self.drop)),
-            *(("features", column) for column in self.features or ()),
-            *(
-                ("categorical", one)
-                for one in dict.fromkeys(self.categorical)
-                if one not in (self.features or ())
-            ),
-        ]
+        features = self.features or ()
+        categorical = set(self.categorical).difference(features)
+        further = {"drop": dict.fromkeys(self.drop), "features": features, "categorical": categorical}
+        uses = [(argument, column) for argument, columns in further.items() for column in columns]
         seen: dict[Any, str] = {}
-        for argument, column in uses:
-            if (first := seen.setdefault(column, argument)) != argument or uses.count((argument, column)) > 1:
+        for argument, column in self._label_uses() + uses:
+            if column in seen:
                 raise ValueError(
-                    f"{first}: column {quote(column)} is given twice: a column has one use; name it once"
+                    f"{seen[column]}: column {quote(column)} is given twice: a column has one use; name it once"
                 )
+            seen[column] = argument
 
     def _label_uses(self) -> list[tuple[str, str]]:
         """The arguments that name a column of labels, and the columns."""

@@ -182,6 +182,11 @@ class Queries:
         of_rows = self.weight, self.position, self.position_names, self.index
         return _of_checked, (self.offsets, dict(self.labels), self.ids, *of_rows)
 
+    def _with(self, **checked: Any) -> Queries:
+        """These queries with other arrays, which are checked already."""
+        kept = {name: value for name, value in vars(self).items() if name != "_memo"}
+        return _of_checked(**kept | checked)
+
     def __repr__(self) -> str:
         documents, queries = (
             counted(self.n_documents, "document"),
@@ -307,15 +312,12 @@ class Queries:
 
     def _taken(self, rows: NDArray[np.int64] | slice, queries: NDArray[np.int64] | slice) -> Queries:
         """Some rows and queries; slices are not copied."""
-        return _of_checked(
-            np.concatenate([[0], np.cumsum(self.sizes[queries])]),
-            {name: a[rows] for name, a in self.labels.items()},
-            None if self.ids is None else self.ids[queries],
-            None if self.weight is None else self.weight[rows],
-            None if self.position is None else self.position[rows],
-            self.position_names,
-            None if self.index is None else self.index[rows],
-        )
+        of_rows = {"weight": self.weight, "position": self.position, "index": self.index}
+        taken = {name: values[rows] for name, values in of_rows.items() if values is not None}
+        if self.ids is not None:
+            taken["ids"] = self.ids[queries]
+        labels = {name: values[rows] for name, values in self.labels.items()}
+        return self._with(offsets=np.append(0, np.cumsum(self.sizes[queries])), labels=labels, **taken)
 
     def chunks(self, documents: int = CHUNK) -> Iterator[tuple[int, int, Queries]]:
         """All queries in chunks of about this number of documents, not copied: first and last query, and the chunk."""
@@ -333,14 +335,12 @@ class Queries:
         Queries(2 documents in 1 query; relevance, clicks)
         """
         check_new_source(name, self.labels)
-        more = {**self.labels, name: _source(name, labels, self.n_documents)}
-        of_rows = self.weight, self.position, self.position_names, self.index
-        return _of_checked(self.offsets, more, self.ids, *of_rows)
+        return self._with(labels={**self.labels, name: _source(name, labels, self.n_documents)})
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
         codes, names = _positions(position, self.n_documents)
-        return _of_checked(self.offsets, self.labels, self.ids, self.weight, codes, names, self.index)
+        return self._with(position=codes, position_names=names)
 
     @staticmethod
     def concat(parts: Sequence[Queries] | Mapping[str, Queries], *, keep_ids: bool = True) -> Queries:
@@ -419,7 +419,7 @@ class Queries:
             raise TypeError(
                 f"scores is of type {type(scores).__name__}: give what it predicts, model.predict(X)"
             )
-        if self.index is not None:
+        if self.index is not None and hasattr(scores, "iloc"):
             check_order("scores", scores, RELEVANCE, self.index.to_series())
         try:
             s = np.ascontiguousarray(scores, dtype=np.float64)

@@ -26,7 +26,7 @@ def engine_of(booster: Any) -> Engine | None:
 
 def engine_of_data(data: Any) -> Engine | None:
     """The engine of a data set; None for anything else."""
-    return next((engine for engine in ENGINES.values() if engine.is_data(data)), None)
+    return next((engine for engine in ENGINES.values() if hasattr(type(data), engine.DATA_METHOD)), None)
 
 
 def first_installed() -> str:

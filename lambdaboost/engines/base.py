@@ -1,4 +1,4 @@
-"""What lambdaboost asks of an engine: two protocols, which the modules `lightgbm` and `xgboost` satisfy.
+"""The protocols of an engine: all questions that lambdaboost asks of one, which `lightgbm` and `xgboost` answer.
 
 A third engine is a third module with these names; nothing else in the package knows an engine's own functions. The
 modules import their engine inside functions, so that either may be missing.
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.collection import Categories
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.engines.matching import Categories
 
 # Called after every round with the measure of the validation data, None without.
 OnRound = Callable[[float | None], object]
@@ -61,11 +61,10 @@ class Training(Protocol):
 
     # Parameters.
 
+    RESERVED: tuple[str, ...]  # those for which the command line has its own options
+
     def parameter_names(self) -> frozenset[str]:
         """All names of parameters, with their aliases."""
-
-    def reserved_names(self) -> frozenset[str]:
-        """The parameters for which `tune` and the command line have their own arguments."""
 
     def given(self, params: Mapping[str, Any], name: str) -> Any:
         """The value of a parameter under any of its names; None without."""
@@ -78,14 +77,10 @@ class Training(Protocol):
 
     # Data sets.
 
-    def is_data(self, value: object) -> bool:
-        """Whether an object is a data set of this engine."""
+    DATA_METHOD: str  # a method of its data sets that those of no other engine have, by which they are known
 
     def fields_of(self, data: Any) -> Fields:
-        """What a data set says of its rows, or what it was given while the engine has not read it.
-
-        This is asked in every round.
-        """
+        """The fields of a data set, as given while the engine has not read it; asked in every round."""
 
     def sliced_from(self) -> Any:
         """The data set whose slices train now and have lost what was attached; None elsewhere."""
@@ -119,7 +114,7 @@ class Training(Protocol):
         """The callables that the training of the booster evaluates."""
 
     def metric_result(self, name: str, value: float) -> tuple[Any, ...]:
-        """What the engine expects of a metric that is maximised: its name, its value, and what else."""
+        """The result of a metric that is maximised, as the engine expects it: its name, its value, and what else."""
 
     def train(
         self,
@@ -164,7 +159,7 @@ class Training(Protocol):
     OF_CLUSTER: dict[str, Any]  # the parameters of a training of several workers, unless others are given
 
     def open_network(self, client: Any, workers: list[str]) -> dict[str, Any]:
-        """What each worker of a Dask cluster finds the others by."""
+        """The network of a Dask cluster, by which a worker finds the others, for each worker."""
 
     def join_network(self, network: Any) -> AbstractContextManager[dict[str, Any]]:
         """The network on a worker, with the parameters that it needs."""
@@ -174,7 +169,7 @@ class Training(Protocol):
 
 
 class Model(Protocol):
-    """What a trained model asks of its engine. A booster is asked for the rounds that it predicts with."""
+    """The questions to a trained model. A booster is asked for the rounds that it predicts with."""
 
     SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
     UNNAMED: str  # its names of features that were given none, such as "Column_{}"
@@ -219,7 +214,7 @@ class Model(Protocol):
 
 
 class Engine(Training, Model, Protocol):
-    """What both protocols ask."""
+    """Both protocols: an engine that trains, and whose models are read."""
 
 
 def usable_names(names: Sequence[Any] | None) -> Sequence[Any] | None:

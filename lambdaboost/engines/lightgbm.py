@@ -45,14 +45,15 @@ NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
 
-# A method of LightGBM's boosters that XGBoost's do not have.
-BOOSTER_METHOD = "rollback_one_iter"
+# Methods of LightGBM's data sets and boosters that XGBoost's do not have.
+DATA_METHOD, BOOSTER_METHOD = "set_categorical_feature", "rollback_one_iter"
 ROUNDS_METHOD = "current_iteration"  # which leaves out rounds whose tree has no split
 THREADS = "num_threads"
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 MIN_LEAF_SIZE = "min_data_in_leaf"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 20, "min_sum_hessian_in_leaf": 1e-3}
+RESERVED: tuple[str, ...] = ("objective", "metric", "num_iterations", "early_stopping_round", "seed")
 # What only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
     "lambdarank_truncation_level": (None, "the measure truncates: give {truncated}(NDCG(k={value}))"),
@@ -86,12 +87,6 @@ def parameter_names() -> frozenset[str]:
     return frozenset(name for names in aliases().values() for name in names)
 
 
-def reserved_names() -> frozenset[str]:
-    """The parameters for which `tune` and the command line have their own arguments."""
-    main = ("objective", "metric", "num_iterations", "early_stopping_round", "seed")
-    return frozenset(alias for name in main for alias in aliases()[name])
-
-
 def given(params: Mapping[str, Any], name: str) -> Any:
     """The value of a parameter under the first of its names that has one; None without."""
     values = (params.get(alias) for alias in aliases()[name])
@@ -112,13 +107,8 @@ def workers(params: Mapping[str, Any]) -> int:
 # Data sets.
 
 
-def is_data(value: object) -> bool:
-    """Whether an object is a `lightgbm.Dataset`."""
-    return hasattr(value, "get_field") and hasattr(value, "get_label")
-
-
 def fields_of(data: Any) -> Fields:
-    """What a data set says of its rows, or what it was given while LightGBM has not read it."""
+    """The fields of a data set, as given while LightGBM has not read it."""
     rows, parent = data.used_indices, None
     if rows is not None:
         parent = data.reference
@@ -185,7 +175,7 @@ def restart_dart(booster: Any) -> None:
 
 
 def metric_result(name: str, value: float) -> tuple[str, float, bool]:
-    """What LightGBM expects of a metric that is maximised."""
+    """The result of a metric that is maximised, as LightGBM expects it."""
     return name, value, True
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import listed, quote
-
-Categories = Mapping[
-    str, Sequence[Any]
-]  # the values of each categorical feature, in the order of their codes
+from lambdaboost.datasets.collection import Categories
 
 
 def aligned(

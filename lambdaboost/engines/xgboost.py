@@ -43,7 +43,8 @@ NAME, TITLE = "xgboost", "XGBoost"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("rank:ndcg", "rank:pairwise", "rank:map")
 NO_GROUPS = "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[size of each query]"
 
-# A method of XGBoost's boosters that LightGBM's do not have.
+# Methods of XGBoost's data sets and boosters that LightGBM's do not have.
+DATA_METHOD = "get_uint_info"
 BOOSTER_METHOD = ROUNDS_METHOD = "num_boosted_rounds"
 THREADS = "nthread"
 
@@ -71,6 +72,16 @@ n_estimators early_stopping_rounds callbacks importance_type enable_categorical 
 
 MIN_LEAF_SIZE = "min_child_weight"
 DEFAULTS: dict[str, float] = {MIN_LEAF_SIZE: 1}
+RESERVED: tuple[str, ...] = (
+    "objective",
+    "eval_metric",
+    "disable_default_eval_metric",
+    "early_stopping_rounds",
+    "num_boost_round",
+    "n_estimators",
+    "seed",
+    "random_state",
+)
 # What only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE: dict[str, tuple[bool | None, str]] = {
     "lambdarank_pair_method": (None, "the measure truncates: give {truncated}(NDCG(k={pairs}))"),
@@ -96,12 +107,6 @@ def parameter_names() -> frozenset[str]:
     return frozenset(PARAMETERS.split())
 
 
-def reserved_names() -> frozenset[str]:
-    """The parameters for which `tune` and the command line have their own arguments."""
-    of_metrics = {"objective", "eval_metric", "disable_default_eval_metric", "early_stopping_rounds"}
-    return frozenset(of_metrics | {"num_boost_round", "n_estimators", "seed", "random_state"})
-
-
 def given(params: Mapping[str, Any], name: str) -> Any:
     """The value of a parameter; None without."""
     return params.get(name)
@@ -123,13 +128,8 @@ def workers(params: Mapping[str, Any]) -> int:
 # Data sets.
 
 
-def is_data(value: object) -> bool:
-    """Whether an object is an `xgboost.DMatrix`."""
-    return hasattr(value, "get_uint_info") and hasattr(value, "get_label")
-
-
 def fields_of(data: Any) -> Fields:
-    """What a matrix says of its rows."""
+    """The fields of a matrix."""
     return Fields(data.get_uint_info("group_ptr"), data.get_label(), data.get_weight())
 
 
@@ -154,7 +154,7 @@ def sliced_from() -> Any:
 
 
 def state_of(booster: Any) -> Any:
-    """What a booster says of itself; reading it takes as long as a short gradient."""
+    """The configuration of a booster; reading it takes as long as a short gradient."""
     return json.loads(booster.save_config()).get("learner", {})
 
 
@@ -197,7 +197,7 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 
 
 def metric_result(name: str, value: float) -> tuple[str, float]:
-    """What XGBoost expects of a metric, under a name that its early stopping maximises.
+    """The result of a metric as XGBoost expects it, under a name that its early stopping maximises.
 
     >>> metric_result("ndcg@3", 0.5), metric_result("err@10", 0.5)
     (('ndcg@3', 0.5), ('pre-err@10', 0.5))

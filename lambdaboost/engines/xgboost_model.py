@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from lambdaboost._checks import error_context
 from lambdaboost._installed import package
 from lambdaboost.datasets.arrays import feature_array
+from lambdaboost.datasets.collection import Categories
 from lambdaboost.engines.base import Split
-from lambdaboost.engines.matching import Categories, aligned, refuse_mixed_forests
+from lambdaboost.engines.matching import aligned, refuse_mixed_forests
 
 SUFFIXES: tuple[str, ...] = (".ubj", ".json")
 UNNAMED = "f{}"

@@ -234,7 +234,7 @@ def measure_folds(
     def predict(number: int, rounds: int) -> Floats:
         ranker = trained[number].ranker
         up_to = ranker._engine.first_rounds(min(rounds, curves[number].size))
-        found: Floats = ranker.predict(ranker._fitted.frame(parts[number].features), **up_to)
+        found: Floats = ranker.predict(parts[number], **up_to)
         return found
 
     # The scores of each fold after the common number of rounds, and after the one that the other folds choose.

@@ -328,9 +328,10 @@ def objectives_on(
     They are the engine's own, lambdaboost's, and those of further labels.
     """
     first, like_best = best.objective, best._replace(baseline=best, best_of=searched)
+    # rank:map takes grades of 0 and 1 alone; the default one is there already.
     own = [name for name in ENGINES[best.engine].NATIVE_OBJECTIVES if name != "rank:map"]
     if not best.trees:
-        own = own[1:]  # the default one is there already
+        own = own[1:]
     others: list[Any] = [*own, LambdaRank(first.metric)]
     for measure in measures:
         if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):

@@ -21,7 +21,9 @@ CASES += [(Exponential(*given), naive.exponential_weight, given) for given in EX
 CASES += [(Constant(0.3), naive.linear_weight, (0.3, 0.0))]
 
 
-@pytest.mark.parametrize(("schedule", "definition", "given"), CASES, ids=repr)
+@pytest.mark.parametrize(
+    ("schedule", "definition", "given"), CASES, ids=[repr(schedule) for schedule, *_ in CASES]
+)
 def test_every_round(schedule, definition, given):
     for m in (*range(60), 100, 300, 899, 900, 901, 1199):
         assert schedule(m) == pytest.approx(definition(*given, m), abs=1e-12) and 0 <= schedule(m) <= 1

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+from scipy import stats
+
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 SPEED, GAIN = ROOT / "benchmarks/results/benchmarks.md", ROOT / "benchmarks/gain/results/one_label.md"
@@ -61,13 +64,21 @@ def digits_after(x: float) -> int:
 
 
 def gain(report: str) -> str:
-    """The mean gain over each baseline, with its t, and on how many sets it is a gain."""
-    lines = ["| engine | in place of | gain (t) | sets above 0 |", "|---|---|---|---|"]
+    """The mean gain over each baseline, its t over queries and over sets, and on how many sets it is a gain."""
+    lines = [
+        "| engine | in place of | gain | t of queries | t of sets | sets above 0 |",
+        "|---|---|---|---|---|---|",
+    ]
     for engine, baselines in BASELINES.items():
+        header, _, *by_set = re.search(rf"On {engine}:\n\n((?:^\|.*\n)+)", report, re.M)[1].splitlines()
+        columns = zip(*(line.split("|") for line in by_set), strict=True)
+        means = dict(zip(header.split("|"), columns, strict=True))
         measured = {name: cells for name, *cells in rows(report, f"NDCG@10 on {engine}: `{OBJECTIVE}` minus")}
         for name in baselines:
             mean, t, above, _ = measured[f"`{name}`"]
-            lines.append(f"| {engine} | `{name}` | {mean.split()[0]} ({t}) | {above} |")
+            ours, theirs = (np.array(means[f" `{one}` "], float) for one in (OBJECTIVE, name))
+            of_sets = stats.ttest_rel(ours, theirs).statistic
+            lines.append(f"| {engine} | `{name}` | {mean.split()[0]} | {t} | {of_sets:.1f} | {above} |")
     return "\n".join(lines)
 
 

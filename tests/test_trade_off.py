@@ -52,7 +52,7 @@ def test_choice_is_proven_and_its_weights_merge():
     assert choice.gain == row["second difference"] > 0
     assert choice.gain_interval == (row["second low"], row["second high"])
     assert "is proven to lose less than 0.01" in choice.sentence
-    assert "Only queries that stopped neither model prove anything" in choice.sentence
+    assert "Only queries that neither model was trained on or stopped by prove anything" in choice.sentence
     scores = np.dot(choice.weights, [100 * first + 7, second])
     assert [m(scores, q) for m in BOTH] == pytest.approx([row["first"], row["second"]])
     assert curve.choose(tolerance=0.05).weight > choice.weight

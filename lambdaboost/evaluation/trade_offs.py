@@ -39,7 +39,7 @@ from lambdaboost.evaluation.significance import (
 )
 
 WEIGHTS = np.linspace(0.0, 1.0, 21)
-ONLY_UNSEEN = "Only queries that stopped neither model prove anything."
+ONLY_UNSEEN = "Only queries that neither model was trained on or stopped by prove anything."
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class LambdaRank(PairObjective):
 
     A pair on the same side of a binary measure's threshold has weight 0.
 
+    KendallTau is 2 · PairAccuracy − 1: give ``PairAccuracy(source=…)`` in its place, which has the same order.
+
     Parameters
     ----------
     metric : NDCG, CNDCG, MAP, MRR, ERR, Precision, Recall, PairAccuracy or Spearman

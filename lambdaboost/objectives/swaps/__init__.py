@@ -53,7 +53,9 @@ SWAPS: dict[type[Measure], SwapOf] = {
     MAP: SwapOf(one_over_m, swap_of_map),
     MRR: SwapOf(gain_of_mrr, swap_of_mrr),
     ERR: SwapOf(ERR.satisfaction, swap_of_err),
-    PairAccuracy: SwapOf(lambda metric, q: q.source("relevance", allow_negative=True), swap_of_pair_accuracy),
+    PairAccuracy: SwapOf(
+        lambda metric, q: q.source(metric.source, allow_negative=True), swap_of_pair_accuracy
+    ),
     Spearman: SwapOf(ranks_of_labels, swap_of_spearman),
 }
 

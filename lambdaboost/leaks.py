@@ -17,7 +17,7 @@ LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one
 # The least rank correlation with an order of labels, and the least area under the curve of a feature that tells which
 # documents have a label of at least some grade; few features that are known before a document is ranked come near.
 OF_ORDER, OF_GRADE = 0.95, 0.95
-# The same where not one of so many wanted documents has another above it, as clicks have it of purchases.
+# The same test, where no relevant document has an irrelevant one above it, as with clicks for purchases.
 OF_ALL, LEAST_WANTED = 0.8, 30
 GRADES = 10  # sources with more labels are examined by their order alone
 

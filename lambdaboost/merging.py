@@ -45,9 +45,9 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     Booster or LambdaRanker
         The merged booster. Its `predict` is the raw score, without a transformation. It has no best round;
         ``num_iteration=`` and ``iteration_range=`` count the rounds of the first model, then those of the second, and
-        so on. Gain importance is the unweighted sum over the members. Of rankers: a copy of the first one with the
-        merged booster, whose `fit` trains anew with the parameters of the first. `objective_` says what was merged,
-        and `save` writes it into the description.
+        so on. Gain importance is the unweighted sum over the members. For rankers, a copy of the first one that holds
+        the merged booster; its `fit` trains a new model with the parameters of the first. `objective_` says what was
+        merged, and `save` writes it into the description.
 
     Raises
     ------
@@ -61,8 +61,8 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     Notes
     -----
     Features are matched by name and categories by value, so their order may differ between models; that of the first
-    counts. Models without names need the same number of features. The raw score of a random forest of LightGBM is the
-    mean of its trees, which it predicts. XGBoost before 3.1 stores no values of categories: boosters must have been
+    counts. Models without names need the same number of features. LightGBM's random forest predicts the mean of
+    its trees; that mean is its raw score. XGBoost before 3.1 stores no values of categories: boosters must have been
     trained with the same codes.
 
     The sum is exact to rounding, relative to the range of the scores: to 1e-12 with LightGBM, whose leaves are float64.

@@ -175,7 +175,7 @@ def compare(
 
     A measure is compared over the queries with non-zero weight where it is defined (not NaN) for every system, so all
     means of a measure are over the same queries. Query weights count as in ``measure(scores, queries)``. Tests are
-    paired t-tests (Svore, Volkovs and Burges 2011, §6), with weights those of Bell and McCaffrey (2002): see
+    paired t-tests (Svore, Volkovs and Burges 2011, §6), with query weights, the test of Bell and McCaffrey (2002): see
     `lambdaboost.evaluation.significance`.
 
     Parameters

@@ -23,7 +23,9 @@ from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 
 LANES = 64  # queries of a batch: enough to hide what a row of lanes costs to begin
-LONGEST_COUNTED = 64  # documents of a list: longer ones are faster to sort
+# Documents of a list: longer ones are faster to sort. Sums over the pairs of a list have another limit, 40, from which
+# on tiles are faster (`LONGEST_IN_LANES` in `objectives.swaps.swap`).
+LONGEST_COUNTED = 64
 
 
 class Lanes(NamedTuple):

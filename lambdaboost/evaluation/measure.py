@@ -29,7 +29,9 @@ class Measure(Value, ABC, registered=False):
 
     Documents rank by descending score; ties stay in input order. A document whose label is missing (NaN) keeps its
     rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
-    documents, and as the lower one in pairs, but has gain 0 at its own rank.
+    documents, and as the lower one in pairs, but has gain 0 at its own rank. Two such documents tie, so
+    their input order decides their pair in `AUC`, `PairAccuracy` and `KendallTau`: shuffle the rows, or leave such
+    documents out by the label NaN.
 
     A measure of your own is a subclass that defines `values`. Of its fields, `k` is a cutoff, `threshold` the lowest
     grade that is relevant and `source` the label source, which are checked here.
@@ -81,8 +83,9 @@ class Measure(Value, ABC, registered=False):
 
         The short name of the class with the cutoff, then the label source, then each parameter that is not at its
         default, with a dot between it and its value: letters, digits and ``@ - . _``, which both engines print and
-        their readers split. A dot replaces any other character of a source, and an underscore those of a value, of
-        which a long one is cut: such a measure is read from its `repr`.
+        their readers split. Other characters become a dot in a source and an underscore in a value, and long values
+        are cut; parse such a measure from its `repr`. ``NDCG(source="clicks")`` is ``ndcg-source.clicks``, since
+        ``ndcg-clicks`` is CNDCG.
 
         >>> from lambdaboost import CNDCG, MAP, NDCG
         >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name

@@ -86,7 +86,7 @@ class TradeOff:
     spreads : tuple of float
         The standard deviations by which the scores are divided.
     queries : int
-        The queries on which the first measure is defined.
+        The number of queries on which the first measure is defined.
     losses : tuple of WeightedMean
         The mean difference of the first measure at each weight, its standard error and degrees of freedom.
 
@@ -107,9 +107,10 @@ class TradeOff:
         weight that passed, at level 0.025 in favour of a gain. If it does not gain, or no weight passed, the choice is
         the first model alone, with weight 0.
 
-        **Only queries that stopped neither model prove anything**: take held-out queries, or the out-of-fold scores of
-        a cross-validation whose rounds were not chosen by the same folds. Some hundred queries are needed: of real
-        sets, 70 queries proved almost nothing and 365 did; `Choice.sentence` says how many it would take.
+        **The proof holds only for queries that neither model was trained on or stopped by**: take held-out queries, or
+        the out-of-fold scores of a cross-validation whose rounds were not chosen by the same folds. Some hundred
+        queries are needed: of real sets, 70 queries proved almost nothing and 365 did; `Choice.sentence` says how many
+        it would take.
 
         Parameters
         ----------
@@ -235,8 +236,8 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     Parameters
     ----------
     first, second : array of shape (n_documents,)
-        The scores of two models for the same rows, such as one trained on grades and one on clicks. Give queries that
-        stopped neither model: only those prove anything.
+        The scores of two models for the same rows, such as one trained on grades and one on clicks. Give queries
+        that neither model was trained on or stopped by: only for those does a proof hold.
     q : Queries
         The queries, with every label source that the measures read. Query weights count as in `compare`.
     measures : two measures, or their names
@@ -256,7 +257,7 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     Examples
     --------
-    The scores of every fold's models, chained with `merge`:
+    Scores drawn at random, in place of two models':
 
     >>> import numpy as np
     >>> from lambdaboost import CNDCG, NDCG, Queries, trade_off

@@ -21,8 +21,8 @@ class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
-    of the documents with a label in a source that the objective reads: without a label they have no λ, and many of
-    them would inflate those of the others.
+    of the documents with a label in a source that the objective reads: documents without a label have λ = 0, would
+    lower the deviation, and so inflate the λ of the others.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ from lambdaboost.objectives.pair_objective import PairObjective
 class InversePropensity(PairObjective):
     r"""A pairwise objective with each pair weighted by 1/p, p the propensity at its better document.
 
-    If users examine position k with probability :math:`p_k`, and click on what they examine and like, then clicks
-    weighted by :math:`1/p_k` have the expectation of clicks without position bias (Joachims, Swaminathan and Schnabel
+    If users examine position k with probability :math:`p_k`, and click on what they examine and like, then the
+    expected clicks weighted by :math:`1/p_k` equal those without position bias (Joachims, Swaminathan and Schnabel
     2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
     :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
 

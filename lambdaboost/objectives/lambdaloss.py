@@ -32,7 +32,7 @@ class LambdaLoss(Objective):
     ====== ====================== ============================================================================
     "1"    all, ties included     :math:`G_i D(r_i)`
     "2"    :math:`l_i > l_j`      :math:`|G_i - G_j|\,\delta_{ij}`, :math:`\delta_{ij} = D(d) - D(d+1)`
-    "2++"  :math:`l_i > l_j`      :math:`|G_i - G_j|\,(|D(r_i) - D(r_j)| + \mu\,\delta_{ij})`
+    "2++"  :math:`l_i > l_j`      :math:`|G_i - G_j|\,(|D(r_i) - D(r_j)| + w_\delta\,\delta_{ij})`
     ====== ====================== ============================================================================
 
     With a cutoff k, :math:`D(r_i)` and :math:`D(r_j)` of "2++" are zero past k, and :math:`\delta_{ij}` is divided by
@@ -47,7 +47,7 @@ class LambdaLoss(Objective):
     scheme : "1", "2" or "2++"
         Which of the three losses.
     distance_weight : float
-        The weight μ of δ, the distance of the ranks, in "2++", ≥ 0; the paper's 10.
+        :math:`w_\delta`, the weight of δ, the distance of the ranks, in "2++", ≥ 0: the paper's μ = 10.
     sigma : float
         Steepness of the logistic, > 0.
 

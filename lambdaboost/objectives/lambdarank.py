@@ -10,12 +10,13 @@ from lambdaboost.objectives.swaps import check_swap
 
 
 class LambdaRank(PairObjective):
-    r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.
+    r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-6): λ^L.
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:
     :math:`\lambda = \sigma\,|\Delta Z|\,\rho` and :math:`\mu = \sigma^2\,|\Delta Z|\,\rho(1-\rho)`, where
-    :math:`\Delta Z` is the change of the measure Z when i and j swap ranks in the current order. With p the higher and
-    r the lower of their ranks, u the document at p, i a relevant document and j another where Z is binary:
+    :math:`\Delta Z` is the change of the measure Z when i and j swap ranks in the current order; μ is
+    eq. 8. :math:`p < r` are the two ranks and u is the document at rank p. For binary measures i is relevant and j is
+    not.
 
     =================== =======================================================================================
     Z                   :math:`|\Delta Z|`
@@ -44,6 +45,8 @@ class LambdaRank(PairObjective):
       documents, :math:`A^2 = n(n^2-1)/12`.
 
     A pair on the same side of a binary measure's threshold has weight 0.
+
+    KendallTau is 2 · PairAccuracy − 1: give ``PairAccuracy(source=…)`` in its place, which has the same order.
 
     Parameters
     ----------

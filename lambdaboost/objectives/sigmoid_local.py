@@ -14,7 +14,7 @@ class SigmoidLocal(PairObjective):
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so the force vanishes for pairs far apart in either direction. μ, the slope of the force, changes sign, so that no
+    so the force vanishes for pairs far apart in either direction. μ, minus the slope of the force, changes sign, so no
     Newton step can use it (§5.3): on an engine use it within `GradientStep`, as the paper does.
 
     Parameters

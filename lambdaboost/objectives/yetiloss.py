@@ -27,8 +27,9 @@ class YetiLoss(PairObjective):
     close count although their order is uncertain: `LambdaRank` weights the one order of the moment and overfits it.
 
     Weights from noisy rankings and a force from the scores are the rule of Lyzhin et al. CatBoost's YetiRank draws
-    logistic noise and by default pairs only neighbours of each ranking; here noise is Gumbel and all pairs count. λ is
-    not the gradient of an expected measure: the noise is in the weights only.
+    logistic noise (its option ``Gumbel``) and by default pairs only neighbours of each ranking; since version 1.2.1 its
+    ``mode=NDCG`` and others are of this family. Here noise is Gumbel and all pairs count. λ is not the gradient of an
+    expected measure: the noise is in the weights only.
 
     It does not help every measure: on MRR it is level with LightGBM's ``lambdarank``, and `YetiLoss` of MRR or MAP
     gives away NDCG of graded labels. For the order of a whole list use `RankNet`. Figures are on the page "Which
@@ -41,8 +42,8 @@ class YetiLoss(PairObjective):
         its source, so ``YetiLoss(CNDCG())`` orders by clicks.
     beta : float
         β, in units of the score, ≥ 0; 0 is ``LambdaRank(metric)``.
-        Noise is added in float32 to what a score is below the best of its query: where scores lie 10,000 and more
-        apart, or β is below a millionth of their range, ranks by noise lose digits.
+        Scores minus the query's best score get noise in float32, so ranks lose precision where scores differ by more
+        than 10,000 or β is below a millionth of their range.
     draws : int
         T, ≥ 1.
     seed : int

@@ -50,7 +50,7 @@ class CrossValidated:
         The same, with the number of rounds of each fold chosen by the other folds alone, so that no query stopped the
         model that scores it: `trade_off` takes these for a proof. Equal to `scores` without early stopping.
     values : dict of Measure to float64 array
-        Each measure of each query, a figure for every query of `queries`; NaN where it is undefined.
+        Each measure of each query, a number for every query of `queries`; NaN where it is undefined.
     rounds, limit : int
         The number of rounds of every fold, and the largest that was allowed.
     seconds : float

@@ -1,8 +1,8 @@
 """The settings of trees that `tune` tries, in this order, under the parameter names of each engine's ranker.
 
-One row is one setting on both engines, so that a comparison of engines is one of equal trees: grown leaf by leaf to the
-same number of leaves, with the same learning rate, fractions and L2. What bounds a leaf from below differs: LightGBM
-counts documents, XGBoost sums hessians.
+One row is one setting on both engines, so that engines are compared with equal tree parameters: grown leaf by leaf to
+the same number of leaves, with the same learning rate, fractions and L2. What bounds a leaf from below differs:
+LightGBM counts documents, XGBoost sums hessians.
 
 The first setting is each engine's own defaults.
 """

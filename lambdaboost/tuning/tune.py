@@ -323,7 +323,7 @@ def metric_of(measure: Measure) -> Any:
 def objectives_on(
     best: Setting, searched: int, measures: Sequence[Measure], further: Sequence[str]
 ) -> list[Setting]:
-    """The objectives to compare with the best setting of trees, on these trees, of so many that were searched.
+    """The objectives to compare, with the best tree setting; `searched` is how many were searched.
 
     They are the engine's own, lambdaboost's, and those of further labels.
     """
@@ -440,7 +440,7 @@ def highest_mean(results: Sequence[Result], measure: Measure) -> Result:
 
 
 def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
-    """The models of each label alone, on the same trees."""
+    """The models of each label alone, with the same tree parameters."""
     for second in results:
         setting = second.setting
         if setting.is_of_second_label and set(setting.objective.sources) == set(measures[1].sources):

@@ -52,7 +52,7 @@ ROOT_HALF_BITS, MANTISSA_BITS = np.float32(np.sqrt(0.5)).view(np.int32), np.int3
 
 @inlined
 def _split(x):
-    """K and t of a positive float32."""
+    """Split a positive float32 into 2^k (1 + t) and return k and t."""
     bits = np.float32(x).view(np.int32)
     # Every result is made an int32 again: 64 bits would take twice the vectors.
     k = np.int32(np.int32(bits - ROOT_HALF_BITS) >> MANTISSA_BITS)

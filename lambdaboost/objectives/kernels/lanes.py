@@ -52,7 +52,7 @@ from lambdaboost.objectives.swaps.swap import (
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 
-# A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
+# A slot is SLOT numbers in a row: LANES of each row of the slots of `tiles`, and of these two.
 LEVEL_ROW, REACH_ROW = np.int64(8), np.int64(9)
 SLOT = 10 * LANES
 
@@ -98,7 +98,7 @@ def _fill_batches(q: Queries, levels: Levels, batches: Batches, which: slice) ->
     level = level[order]
     paired = level >= 0
     places = first[lane // LANES] + position, lane % LANES
-    # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
+    # Padding follows the documents of a shorter list; nothing of its lane reads it.
     batch = np.repeat(np.arange(first.size - 1), np.diff(first))
     batches.position[rows] = (np.arange(first[-1]) - first[batch])[:, None]
     batches.position[rows][places], batches.level[rows][places] = position[order], level
@@ -189,7 +189,7 @@ def _fill_by_query(swap, query, position, offsets, rank, by_rank, discount, seco
 
 
 def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, second, slots):
-    """The discount of each document, whatever its rank."""
+    """The discount of each document, whatever its rank: `MeanDcg.mean` itself, the only such swap."""
     for lane in range(LANES):
         q = query[lane]
         if q >= 0:
@@ -267,7 +267,7 @@ def sum_by_lanes(
     """Write λ and μ of the queries of batches first:last that are selected.
 
     `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`; `gain` has at
-    least one figure. `order` may have no length; if it has one and is not sorted, it is written. All else is as of
+    least one number. `order` may have no length; if it has one and is not sorted, it is written. Other arguments: see
     `tiles.sum_by_tiles`.
     """
     # By position and lane: scores, E, ranks.

@@ -132,7 +132,7 @@ def _best_and_gaps(scores):
 
 @inlined
 def _add_noise(key, beta, scores, best, noisy):
-    """Write the scores of one query with noise, float32 figures in float64."""
+    """Write the scores of one query with noise, float32 numbers in float64."""
     low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
     for p in range(scores.size):
         noisy[p] = _noisy(scores[p], best, beta, gumbel(p, low, high))

@@ -65,7 +65,7 @@ def sigmoid_pair(shifted_e_i, e_j):
 
 @inlined_strict_fp
 def unfused_product(x, y):
-    """X y, where the compiler must not make x (y²) of x y and y: that leaves the range of float32."""
+    """Return x·y, kept apart so that the compiler does not form x·(y·y), which could leave float32's range."""
     return x * y
 
 
@@ -88,7 +88,7 @@ class Logistic(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Force ρ(1 − ρ) (2011, eqs. 14-15), its slope ρ(1 − ρ)(1 − 2ρ); or their mean with those of `Logistic`."""
+    """Force ρ(1 − ρ) (2011, eqs. 14-15), minus its slope ρ(1 − ρ)(1 − 2ρ); or their mean with those of `Logistic`."""
 
     sigma: float
     center: float

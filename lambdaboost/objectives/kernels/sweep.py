@@ -7,7 +7,7 @@ is one over points:
 
     Σ_j a_j f(s_i − s_j) ≈ Σ_v f(s_i − x_v) M_v,          the *moments* M_v = Σ_j a_j ℓ_v(s_j).
 
-The weight of a pair is a sum of products of the ranks' figures D_k, the discount and the second term of a swap:
+The weight of a pair is a sum of products of the ranks' numbers D_k, the discount and the second term of a swap:
 
     |ΔZ| / |ΔG| = w_0 + Σ_k w_k (D_k of the upper document − D_k of the lower),
 
@@ -112,7 +112,7 @@ def _write_weights(swap, gain, reach, second, weights):
 
 @inlined
 def _add(factor, lagrange, of_cell):
-    """Add ℓ_v times a factor to a figure of the points of a cell."""
+    """Add ℓ_v times a factor to a number of each point of a cell."""
     for v in range(of_cell.size):
         of_cell[v] += factor * lagrange[v]
 
@@ -231,7 +231,8 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
         if by_document(swap):
             order_documents(discount, sweep_order, scratch)
 
-        # What weights the pairs of an upper and a lower level; all documents of a level have the same second term.
+        # What weights the pairs of an upper and a lower level. Second terms by level are for `sweep_terms` of
+        # ERR, whose second term is the same in a level; others do not read them.
         second_of_level, weights = np.zeros(n_levels), np.empty((n_levels, n_levels, n_terms))
         for rank in range(n):
             if level_of[by_rank[rank]] >= 0:

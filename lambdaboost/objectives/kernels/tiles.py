@@ -255,7 +255,7 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
     """
     n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)
     discount, second = np.zeros(n), np.zeros(n)  # by rank
-    # By slot: figures, λ and μ carried to float64, score, document.
+    # By slot: what a pair reads and sums, λ and μ carried to float64, score, document.
     n_slots = n + 3 * PADDING
     slots, sums = np.zeros((N_FIGURES, n_slots), np.float32), np.empty((2, n_slots))
     slots[FACTOR] = 1

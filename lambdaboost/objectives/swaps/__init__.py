@@ -36,7 +36,7 @@ from lambdaboost.objectives.swaps.spearman import ranks_of_labels, swap_of_spear
 
 
 class SwapOf(NamedTuple):
-    """What the swaps of a measure are, as two functions of it and queries."""
+    """How to compute the swaps of a measure: two functions of (measure, queries)."""
 
     # The gain of every document, (n_documents,): a pair weighs as much as the difference.
     gains: Callable[[Any, Queries], NDArray[Any]]

@@ -1,7 +1,7 @@
 r"""The swap of average precision.
 
 Let v(r) = 1/r, 0 past the cutoff k; C(r) the number of relevant documents up to rank r, S(r) the sum of v(t) over their
-ranks t ≤ r, R all of them and M = min(R, k). Then M AP@k is the sum of C v over the ranks of relevant documents. One
+ranks t ≤ r, m all of them and M = min(m, k). Then M AP@k is the sum of C v over the ranks of relevant documents. One
 that falls from rank p to r takes C(p) v(p) away, adds C(r) v(r), and costs each relevant document between v(t); one
 that rises from r to p the other way around, its own count one higher at p:
 

@@ -2,7 +2,7 @@
 
 Let v(r) = 1/r, 0 past the cutoff, and Z = v of the first relevant rank. Without document i, the other relevant
 documents give x_i: v of the second relevant rank if i is the first, Z if it is not; put at the rank of j it gives
-max(x_i, v(r_j)). So w = |max(x_i − Z, v(r_j) − Z)|: one figure a document, x − Z if it is relevant, v − Z if not.
+max(x_i, v(r_j)). So w = |max(x_i − Z, v(r_j) − Z)|: one number a document, x − Z if it is relevant, v − Z if not.
 It is 0 where neither stands as high as the first relevant document, which is therefore this query's cutoff: in one
 long list the pairs above it are few unless relevant documents are rare and come late.
 """

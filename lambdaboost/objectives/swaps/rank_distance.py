@@ -4,10 +4,10 @@ With r_i, r_j the ranks of a pair and D(r) = 1/log2(1 + r):
 
     w = (a |D@k(r_i) − D@k(r_j)| + b δ_ij c_ij) |G_i − G_j|,    δ_ij = D(|r_i − r_j|) − D(|r_i − r_j| + 1),
 
-a = 0, b = 1 in NDCG-Loss2 and a = 1, b = μ in NDCG-Loss2++; c_ij = 1/(1 − D(r)) where the lower rank r is past the
+a = 0, b = 1 in NDCG-Loss2 and a = 1, b = w_δ in NDCG-Loss2++; c_ij = 1/(1 − D(r)) where the lower rank r is past the
 cutoff k, 1 elsewhere.
 
-The figures of a distance are computed, not looked up: a table cannot be read in a loop that fills vector lanes, since
+The numbers of a distance are computed, not looked up: a table cannot be read in a loop that fills vector lanes, since
 the compiler does not know that the sums which the loop writes are not in it. With x = 1 + |r_i − r_j|, L = log2 x and
 ℓ = log2((x + 1)/x), δ = ℓ/(L (L + ℓ)), which loses no digits where x is large.
 """
@@ -32,7 +32,7 @@ B0, B1, B2, B3 = near_polynomial(
 
 
 class RankDistance(NamedTuple):
-    """Pairs of near ranks weigh most; the first figure of a rank is the rank from 0, the second D, past k too."""
+    """Pairs of near ranks weigh most; the first number of a rank is the rank from 0, the second D, past k too."""
 
     discounts: NDArray[np.float64]  # D by rank from 0
     k: np.float32  # infinite where there is none

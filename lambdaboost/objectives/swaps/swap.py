@@ -2,7 +2,7 @@
 
 A *swap* is a NamedTuple, so that the compiler knows it by its type. Its fields are what it reads of documents and
 ranks: in each of them a `cutoff`, the rank past which two documents gain nothing. What |ΔZ| is, it says in static
-functions.
+functions. `TurnedPairs` of PairAccuracy is none: it has a kernel of its own.
 
 One function writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank past
 which two documents gain nothing by a swap. It is given the query's first document and, by rank, its documents counted
@@ -12,8 +12,8 @@ from there. Its name says what the values are of:
 - `terms_of_query`: of the documents at the ranks too;
 - `terms_of_documents`: of each document, whatever its rank.
 
-Over the difference of the gains, |ΔZ| of documents i and j is |D_i − D_j|, D the discount, in a swap that says nothing
-else. Another defines
+By default |ΔZ| of documents i and j is |gain difference| · |D_i − D_j|, D the discount. A swap with another rule
+defines
 
 - `rank_delta`, what the discounts and second terms of both decide. It does not branch: `min`, `max` and `abs` fill
   vector lanes, conditions do not;

@@ -14,9 +14,8 @@ class LambdaRank(PairObjective):
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:
     :math:`\lambda = \sigma\,|\Delta Z|\,\rho` and :math:`\mu = \sigma^2\,|\Delta Z|\,\rho(1-\rho)`, where
-    :math:`\Delta Z` is the change of the measure Z when i and j swap ranks in the current order; μ is
-    eq. 8. :math:`p < r` are the two ranks and u is the document at rank p. For binary measures i is relevant and j is
-    not.
+    :math:`\Delta Z` is the change of the measure Z when i and j swap ranks in the current order; μ is eq. 8.
+    :math:`p < r` are the two ranks and u is the document at rank p. For binary measures i is relevant and j is not.
 
     =================== =======================================================================================
     Z                   :math:`|\Delta Z|`

@@ -15,7 +15,7 @@ Schedule = Callable[[int], float]  # any function of the round; those here are v
 
 
 class Constant(Value):
-    """The same weight w in every round; use it where an API requires a schedule rather than a number.
+    """The same weight w in [0, 1] in every round; use it where an API requires a schedule rather than a number.
 
     >>> Constant(0.1)(7)
     0.1

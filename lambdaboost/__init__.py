@@ -41,3 +41,6 @@ from lambdaboost.serving import export as export
 from lambdaboost.tuning import Tuned as Tuned, cross_validate as cross_validate, tune as tune
 
 __version__ = "0.4.0"
+
+# Names of modules, such as `clicks`, would replace a reader's own at `import *`.
+__all__ = [name for name, value in globals().items() if name[0] != "_" and type(value).__name__ != "module"]

@@ -188,8 +188,15 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if own := {"engine", "model_sha256", "objective", "sha256"}.intersection(about or ()):
+    if own := {"engine", "model_sha256", "objective", "params", "sha256"}.intersection(about or ()):
         raise ValueError(f"about has {own.pop()}, which save writes itself: give it another name")
+    try:
+        Encoder.from_dict(about or {})
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            "about has columns or categories, which load reads as those of an Encoder, and these are not: give them "
+            "another name"
+        ) from None
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)

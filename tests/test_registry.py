@@ -30,6 +30,13 @@ def test_what_is_registered_is_public(registry):
         assert getattr(lambdaboost, name, None) is entry, "import it in lambdaboost"
 
 
+def test_importing_every_name_replaces_no_variable_by_a_module():
+    """Such as `clicks`, as README calls an array."""
+    names = set(lambdaboost.__all__)
+    assert {"NDCG", "Queries", "YetiLoss", "attach", "merge", "tune"} <= names
+    assert names.isdisjoint({"clicks", "datasets", "evaluation", "objectives"})
+
+
 def test_a_users_class_may_have_any_name():
     """Defined twice, as in a notebook; lambdaboost's names stay lambdaboost's."""
     before = dict(MEASURES)

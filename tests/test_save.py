@@ -201,6 +201,13 @@ UNSAVABLE = [
     ({"objective": None}, ValueError, "objective is None: a booster does not know"),
     ({"objective": "Lambda"}, ValueError, "Lambda"),
     ({"about": {"engine": "other"}}, ValueError, "about has engine, which save writes itself"),
+    ({"about": {"params": "default"}}, ValueError, "about has params, which save writes itself"),
+    ({"about": {"columns": ["bm25"]}}, ValueError, "about has columns or categories, which load reads"),
+    (
+        {"about": {"categories": {"market": 2}}},
+        ValueError,
+        "about has columns or categories, which load reads",
+    ),
     ({"model": "booster"}, TypeError, r"model is of type str, expected a lightgbm\.Booster"),
     ({"model": ranker("lightgbm")}, TypeError, r"expected .* a fitted LambdaRanker; .* joblib"),
 ]

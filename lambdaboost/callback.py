@@ -64,9 +64,10 @@ def call_objective(
     token = in_use.set(state.threads)  # as `using` does, without a generator in every round
     try:
         iteration = state.round_of(booster)
-        # Bound in an earlier round of this training, to these labels, weights and positions.
+        # Bound in an earlier round of this training, to these labels, weights and positions. A script that makes the
+        # objective anew in each round gives an equal one.
         bound_objective, bound = known.bound.get(state, (None, None))
-        if bound_objective is objective:
+        if bound_objective is objective or bound_objective == objective:
             return bound.gradient(scores, iteration)
         bound = _bind(objective, known, scores)
         derivatives: Gradient = bound.gradient(scores, iteration)
@@ -150,8 +151,8 @@ class KnownData:
     # By the state of each booster that trains on it, its objective and what that is bound to. They go with the booster,
     # and with the data set.
     bound: weakref.WeakKeyDictionary[BoosterState, tuple[Any, Any]]
-    # By the same, the names of measures in the results.
-    names: weakref.WeakKeyDictionary[BoosterState, dict[Any, str]]
+    # By the same, measures and their names in the results. A dict would hash all fields of the measure in every round.
+    names: weakref.WeakKeyDictionary[BoosterState, list[tuple[Any, str]]]
 
 
 _known: dict[int, KnownData] = {}  # by the id of the owner

@@ -61,19 +61,20 @@ def name_in_results(measure: Any, known: KnownData, state: BoosterState | None) 
     if state is None:
         check_sources(measure, known.queries, engine=known.engine)
         return str(measure.name)
-    names = known.names.setdefault(state, {})
-    if measure in names:
-        return names[measure]
+    names = known.names.setdefault(state, [])
+    for other, name in names:
+        if other is measure or other == measure:
+            return name
     check_sources(measure, known.queries, engine=known.engine)
     warn_of_sorted_rows(measure, known.queries)
     # As the engine has it, and another one if the engine evaluates its own metric of that name.
     name = str(state.engine.metric_result(measure.name, 0.0)[0])
     if name in state.engine.own_metrics(state.booster()):
         name += RENAMED
-    for other, taken in names.items():
+    for other, taken in names:
         if taken == name:
             raise ValueError(f"{other!r} and {measure!r} are both called {name!r} in results: leave one out")
-    names[measure] = name
+    names.append((measure, name))
     return name
 
 

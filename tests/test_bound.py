@@ -107,10 +107,10 @@ def test_a_change_in_a_training_binds_again(engine, change):
             made.append(q)
             return super().on(q)
 
-    observed, data = Observed(*parts), dataset(engine)
+    data = dataset(engine)
 
     def ask(scores, train):
-        derivatives = observed(scores, train)
+        derivatives = Observed(*parts)(scores, train)  # made anew: an equal one is bound already
         seen.append((np.array(scores), derivatives))
         return derivatives
 

@@ -1,6 +1,7 @@
 """Measures as the engines call them: values and names."""
 
 import re
+from dataclasses import field
 
 import lightgbm as lgb
 import numpy as np
@@ -13,6 +14,7 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.engines import xgboost
 from lambdaboost.evaluation import CNDCG, MAP, MEASURES, NDCG, ClickDCG, PairAccuracy, Spearman, parse
+from lambdaboost.evaluation.measure import Measure
 
 N_QUERIES, SIZE = 40, 10
 
@@ -76,6 +78,23 @@ def test_names_in_results_read_back_or_are_refused():
     names = [measure.name for measure in (*read_back, *refused)]
     assert names[:3] == ["ndcg", "ndcg@1", "ndcg@3"] and "ndcg@3-clicks" in names
     assert all(re.fullmatch(r"[\w.@-]{1,80}", name) for name in names)
+
+
+class OfTable(Measure, registered=False):
+    """A field without a hash."""
+
+    table: dict[int, float] = field(default_factory=dict)
+
+    def values(self, scores, q):
+        return np.array([self.table[i] for i in range(q.n_queries)])
+
+
+def test_a_measure_without_a_hash_is_evaluated_in_every_round():
+    data = lgb.Dataset(X, GRADES, group=SIZES)
+    results, measure = {}, OfTable(dict(enumerate(SIZES)))
+    params = {"objective": LambdaRank(), "metric": "None", "verbose": -1}
+    lgb.train(params, data, 2, [data], feval=measure, callbacks=[lgb.record_evaluation(results)])
+    assert [*results["training"].values()] == [[pytest.approx(np.mean(SIZES))] * 2]
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])

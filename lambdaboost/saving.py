@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._files import check_place, replacing_all
+from lambdaboost._files import check_file, check_place, replacing_all
 from lambdaboost._installed import package
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, quote
@@ -248,10 +248,11 @@ def load(path: str | Path) -> SavedModel:
     FileNotFoundError
         If there is no model.
     ValueError
-        If the description is missing, of another model, or was changed.
+        If the path is a folder, or the description is missing, of another model, or was changed.
 
     """
     path = Path(path)
+    check_file(path)
     content, sidecar = path.read_bytes(), sidecar_path(path)
     if not sidecar.exists():
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
@@ -300,6 +301,7 @@ def sidecar_path(path: Path) -> Path:
 def booster_of(model: Any, engine: Engine) -> Any:
     """The booster, of this engine, of a ranker, of a booster, or of a model file."""
     if isinstance(model, str | os.PathLike):
+        check_file(Path(model))
         return engine.read(Path(model).read_bytes())
     booster = getattr(model, "booster_", model)
     if hasattr(model, "get_booster"):

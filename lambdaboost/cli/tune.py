@@ -78,7 +78,7 @@ def tune(
         settings=settings, minutes=minutes, folds=folds, rounds=rounds, early_stopping_rounds=early_stopping,
         workers=workers, seed=seed,
     )  # fmt: skip
-    tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
+    tuned.save(out, encoder=encoder, about={"data": describe_data(files, parts), "seed": seed})
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"))
     else:

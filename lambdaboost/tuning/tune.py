@@ -15,7 +15,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -173,6 +172,8 @@ def tune(
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
+
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
 
     # What there is to do: each setting is compared with one that differs from it in one thing.
     further = [name for name in train.queries.labels if name != RELEVANCE]
@@ -393,6 +394,8 @@ def run(
 
     A line for each goes to stderr.
     """
+    import joblib
+
     folds = int(search.fold.max()) + 1
     tasks = []
     for setting in settings:

@@ -63,7 +63,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        return f"{inline_svg(self.plot)}\n{html_table(self.frame, formatters=AS_TEXT)}\n<p>{html.escape(self._caption)}</p>"
+        table = html_table(self.frame, formatters=AS_TEXT)
+        return f"{inline_svg(self.plot)}\n{table}\n<p>{html.escape(self._caption)}</p>"
 
     @property
     def _caption(self) -> str:

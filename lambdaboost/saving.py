@@ -27,6 +27,11 @@ from lambdaboost.engines.base import Engine
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
 
+# The entries of a description that `save` writes itself.
+OWN_ENTRIES = (
+    "engine", "model_sha256", "objective", "params", "versions", "columns", "categories", "sha256",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedModel:
@@ -65,8 +70,19 @@ class SavedModel:
 
     @property
     def objective(self) -> Any:
-        """The objective that it was trained with; a ValueError if its text cannot be parsed."""
-        return read_objective(self.about["objective"])
+        """The objective that it was trained with.
+
+        A ValueError where its text cannot be read, as of a class or a function of your own, and of what `merge`
+        returns, which no one objective trained; ``about["objective"]`` has the text.
+        """
+        text = self.about["objective"]
+        try:
+            return read_objective(text)
+        except ValueError:
+            raise ValueError(
+                f"{self.name} was trained with {quote(text)}, which is no objective of lambdaboost's own: "
+                'about["objective"] has the text'
+            ) from None
 
     @property
     def missing(self) -> float:
@@ -139,6 +155,7 @@ def save(
     *,
     objective: Objective | str | None = None,
     params: Mapping[str, Any] | None = None,
+    encoder: Encoder | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model file of its engine, and ``PATH.json``, which describes the training.
@@ -155,9 +172,12 @@ def save(
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, params
         What the booster was trained with; a `LambdaRanker` and what `merge` returns know these themselves.
+    encoder : datasets.Encoder, optional
+        What read the table that the booster was trained on, to read later ones: columns and categories. A
+        `LambdaRanker` knows its own.
     about : mapping, optional
-        Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
-        In all entries, numbers that JSON has not, such as infinity, become texts.
+        Further entries for the description, as JSON accepts them. In all entries, numbers that JSON has not, such as
+        infinity, become texts.
 
     Raises
     ------
@@ -179,7 +199,7 @@ def save(
 
     """
     path, booster = Path(path), booster_in_use(model)
-    fitted = getattr(model, "_fitted", None)
+    encoder = encoder or getattr(model, "_fitted", None)
     if objective is None:  # known by a ranker, and by what `merge` returns
         objective = getattr(model, "objective_", None)
     if params is None and booster is not model:  # a ranker
@@ -188,15 +208,9 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if own := {"engine", "model_sha256", "objective", "params", "sha256"}.intersection(about or ()):
-        raise ValueError(f"about has {own.pop()}, which save writes itself: give it another name")
-    try:
-        Encoder.from_dict(about or {})
-    except (AttributeError, TypeError, ValueError):
-        raise ValueError(
-            "about has columns or categories, which load reads as those of an Encoder, and these are not: give them "
-            "another name"
-        ) from None
+    for own in OWN_ENTRIES:
+        if own in (about or ()):
+            raise ValueError(f"about has {own}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)
@@ -215,8 +229,8 @@ def save(
         "versions": versions | {engine.NAME: str(package(engine.NAME).__version__)},
         "categories": engine.categories(booster),
     }
-    if fitted is not None:
-        description |= fitted.to_dict()
+    if encoder is not None:
+        description |= encoder.to_dict()
     entries = _as_json(description | dict(about or {}))
     entries["sha256"] = _digest_of(entries)
     described = json.dumps(entries, indent=2, allow_nan=False).encode()
@@ -278,6 +292,7 @@ def _digest_of(entries: Mapping[str, Any]) -> str:
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:
     """A model file of LightGBM or XGBoost without a description; `columns` say what a table has besides features."""
+    check_file(path)
     content = path.read_bytes()
     engine = ENGINES["xgboost"]
     if content.lstrip().startswith(b"tree"):  # the first line of LightGBM's text

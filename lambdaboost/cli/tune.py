@@ -74,7 +74,7 @@ def tune(
         parts["train"], valid=parts.get("valid"), measure=measures, tolerance=tolerance, engine=named,
         settings=settings, minutes=minutes, folds=folds, rounds=rounds, workers=workers, seed=seed,
     )  # fmt: skip
-    tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
+    tuned.save(out, encoder=encoder, about={"data": describe_data(files, parts), "seed": seed})
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"))
     else:

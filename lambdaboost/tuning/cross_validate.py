@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -135,6 +134,8 @@ def cross_validate(
     (True, True)
 
     """
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
+
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
     data = as_collection(X, y, columns_of(ranker))

@@ -15,7 +15,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -157,6 +156,8 @@ def tune(
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
+
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
 
     # Settings of trees come first, then objectives on the best of them.
     others = [one for one in ENGINES if one != main and engine is None and find_spec(one)]
@@ -379,6 +380,8 @@ class Search:
 
         A line for each goes to stderr.
         """
+        import joblib
+
         folds = int(self.fold.max()) + 1
         tasks = []
         for setting in settings:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import counted
-from lambdaboost.datasets import Queries
+from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import Measure
@@ -154,8 +154,10 @@ class Tuned:
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.caption, *self.notes))
         return f"<b>{title}</b>\n{html_table(self.table)}\n{notes}"
 
-    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
-        """Write the model as `lambdaboost.save` does, with the comparison; `about` has further entries.
+    def save(
+        self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the model as `lambdaboost.save` does, with the comparison.
 
         A path with the suffix of the other engine's format, such as ``.txt`` for a model of XGBoost, is a ValueError.
         """
@@ -163,7 +165,8 @@ class Tuned:
         # JSON has no infinite ends of intervals, nor NaN.
         table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
         records = table.where(table.notna(), None).to_dict("records")
-        save(self.model, path, about={"tuning": {"comparison": records}, **(about or {})})
+        about = {"tuning": {"comparison": records}, **(about or {})}
+        save(self.model, path, encoder=encoder, about=about)
 
 
 Results = dict[Setting, CrossValidated]  # in the order in which they were complete

@@ -310,7 +310,7 @@ def load_plain(path: Path, columns: Columns) -> SavedModel:
 
 def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
-    return path.with_name(f"{path.name}.json")
+    return path.parent / f"{path.name}.json"
 
 
 def booster_of(model: Any, engine: Engine) -> Any:

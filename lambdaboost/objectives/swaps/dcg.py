@@ -40,7 +40,7 @@ class MeanDcg(NamedTuple):
 
     @staticmethod
     def terms_of_documents(swap, first, by_rank, discount, second):
-        """Mean discounts, in the order given, in which those that are 0 may come last."""
+        """Mean discounts, in the order given; if those that are 0 come last, they are below the cutoff."""
         n = by_rank.size
         for rank in range(n):
             discount[rank] = swap.mean[first + by_rank[rank]]

@@ -22,7 +22,7 @@ from lambdaboost import NDCG, Queries, YetiLoss
 from lambdaboost.tuning.cross_validate import CrossValidated
 from lambdaboost.tuning.portfolio import TRIED
 from lambdaboost.tuning.tune import highest_mean
-from lambdaboost.tuning.tuned import Result, Setting, compare_results
+from lambdaboost.tuning.tuned import Results, Setting, compare_results
 
 QUERIES, SPREAD = 500, 0.08
 MEASURE, LOSS = NDCG(10), YetiLoss()
@@ -31,25 +31,25 @@ RECOMMENDED = Setting("objective", LOSS, "lightgbm", 0, DEFAULT)
 TREES = [RECOMMENDED, *(Setting("trees", LOSS, "lightgbm", at, RECOMMENDED) for at in range(1, TRIED))]
 
 
-def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[str, float]]:
+def search(rng: np.random.Generator, differs: bool) -> tuple[Results, dict[str, float]]:
     """The results of a drawn search, and the true mean of each setting by name."""
     q = Queries(np.tile([0.0, 1.0], QUERIES), sizes=[2] * QUERIES)
-    shared, results, truth = rng.beta(4, 2, QUERIES), [], {}
+    shared, results, truth = rng.beta(4, 2, QUERIES), Results(), {}
 
-    def add(setting: Setting, mean: float) -> Result:
+    def add(setting: Setting, mean: float) -> None:
         noise = rng.standard_t(4, QUERIES) / np.sqrt(2) * SPREAD
         values = {MEASURE: shared + differs * mean + noise}
         truth[setting.name] = differs * mean
         scores = rng.normal(size=(2, 2 * QUERIES))
-        results.append(Result(setting, CrossValidated(q, *scores, values, 10, 500, 1.0)))
-        return results[-1]
+        results[setting] = CrossValidated(q, *scores, values, 10, 500, 1.0)
 
     add(DEFAULT, 0.0)
     means = [0.01, *(0.01 + rng.normal(0, 0.005, len(TREES) - 1))]
-    searched = [add(setting, mean) for setting, mean in zip(TREES, means, strict=True)]
-    best = max(searched, key=lambda one: one.found.means[MEASURE]).setting
+    for setting, mean in zip(TREES, means, strict=True):
+        add(setting, mean)
+    best = max(TREES, key=lambda one: results[one].means[MEASURE])
     for name in ("lambdarank", "rank_xendcg", "LambdaRank()"):
-        setting = Setting("objective", name, "lightgbm", best.trees, best, len(searched))
+        setting = Setting("objective", name, "lightgbm", best.trees, best, len(TREES))
         add(setting, means[best.trees] - 0.01)
     return results, truth
 
@@ -57,7 +57,8 @@ def search(rng: np.random.Generator, differs: bool) -> tuple[list[Result], dict[
 def rows_of(seed: int, differs: bool) -> pd.DataFrame:
     """The table of a drawn search, with the true difference of each row."""
     results, truth = search(np.random.default_rng(seed), differs)
-    frame = compare_results(results, {}, highest_mean(results, MEASURE), (MEASURE,))
+    chosen = highest_mean(results, MEASURE)
+    frame = compare_results(results, {}, chosen, results[chosen], (MEASURE,))
     true = [truth[row.candidate] - truth.get(row.baseline, 0.0) for row in frame.itertuples()]
     return frame.assign(run=seed, true=true)
 

@@ -11,6 +11,8 @@ array([ 0.236, -0.194, -0.041], dtype=float32)
 
 # ruff: isort: skip_file
 
+from lambdaboost import _starting as _starting  # first: Ctrl-C may come while the rest is imported
+
 from lambdaboost.attaching import attach as attach, query_folds as query_folds
 from lambdaboost.clicks import ClickLog as ClickLog, Propensities as Propensities
 from lambdaboost.datasets import Queries as Queries

@@ -141,6 +141,6 @@ def check_file(path: Path) -> None:
     """Raise for a folder, and for a pipe, socket or device: these can be read only once and may never end."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
-        raise ValueError(f"{path} is a folder: give a file")
+        raise ValueError(f"path {path} is a folder: give a file")
     if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is a pipe or a device: save its output to a file, and read that file")
+        raise ValueError(f"path {path} is a pipe or a device: save its output to a file, and read that file")

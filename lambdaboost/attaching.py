@@ -190,9 +190,19 @@ def query_folds(
         if offsets is None or offsets.size == 0:
             raise ValueError(engine.NO_GROUPS)
         sizes = np.diff(offsets)
-    if sizes.size < n:
-        raise ValueError(
-            f"n is {n}, more than {counted(sizes.size, 'query', 'queries')}: each fold needs one"
-        )
-    fold = np.repeat(np.random.default_rng(seed).permutation(sizes.size) % n, sizes)
+    fold = np.repeat(draw_folds(np.arange(sizes.size), n, seed), sizes)
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n)]
+
+
+def draw_folds(same: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each query, random; queries with the same number in `same`, from 0, are in one fold.
+
+    >>> draw_folds(np.array([0, 1, 2, 0]), 2, seed=0)
+    array([0, 0, 1, 0])
+    """
+    n = int(same.max()) + 1
+    if n < folds:
+        there = counted(n, "different query", "different queries")
+        raise ValueError(f"{folds} folds of {there}: give fewer folds, or more queries")
+    found: NDArray[np.int64] = np.random.default_rng(seed).permutation(n)[same] % folds
+    return found

@@ -59,15 +59,32 @@ class Explanation:
         return axes
 
     def __repr__(self) -> str:
-        return f"{self.frame.to_string(index=False)}\n\n{self._caption}"
+        return f"{self.frame.to_string(index=False, formatters=AS_TEXT)}\n\n{self._caption}"
 
     def _repr_html_(self) -> str:
         """The picture, if matplotlib is installed, and the table."""
-        return f"{inline_svg(self.plot)}\n{html_table(self.frame)}\n<p>{html.escape(self._caption)}</p>"
+        table = html_table(self.frame, formatters=AS_TEXT)
+        return f"{inline_svg(self.plot)}\n{table}\n<p>{html.escape(self._caption)}</p>"
 
     @property
     def _caption(self) -> str:
-        return f"The score of row {self.above} is that of row {self.below} {self.difference:+.4g}."
+        return f"The score of row {self.above} less that of row {self.below} is {self.difference:.4g}."
+
+
+def _value_text(value: Any) -> str:
+    """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
+
+    >>> _value_text(2022.0), _value_text(0.1 + 0.2), _value_text("de")
+    ('2022', '0.3', 'de')
+    """
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    if value.is_integer():
+        return f"{value:.0f}"
+    return f"{value:.6g}"
+
+
+AS_TEXT = {"above": _value_text, "below": _value_text}  # the columns of the frame that hold values
 
 
 def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
@@ -135,10 +152,8 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     contributions = engine.contributions(booster, taken, missing=getattr(model, "missing", np.nan))
 
     # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array.
-    names, shown = (
-        getattr(taken, "columns", engine.feature_names(booster)),
-        pd.DataFrame(taken).astype(object),
-    )
+    names = getattr(taken, "columns", engine.feature_names(booster))
+    shown = pd.DataFrame(taken).astype(object)
     frame = pd.DataFrame({"feature": names, "above": shown.iloc[0].tolist(), "below": shown.iloc[1].tolist()})
     frame["contribution"] = (contributions[0] - contributions[1])[: len(names)]
     largest = np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")

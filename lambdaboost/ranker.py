@@ -100,7 +100,7 @@ class Ranker:
         check_is_fitted(self)
         if isinstance(X, Collection):
             X = encoder_of(X, Columns(), self.unseen).frame(X.features)
-        table = open_table(X, "X")
+        table = open_table(X, "X", self._fitted.text)
         features = replace(self._fitted, unseen=self.unseen).transform(table)
         if not table.is_named:
             return features
@@ -133,7 +133,7 @@ class Ranker:
                 raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
             encoder = encoder_of(X, columns, self.unseen)
         else:
-            encoder = self._table_encoder(open_table(X, "X"), columns, first, first_model)
+            encoder = self._table_encoder(open_table(X, "X", columns.text), columns, first, first_model)
         training = self._read_documents("X", X, y, encoder, **arrays)
         if first is not None:
             n, width = len(self._engine.feature_names(first)), training.features.shape[1]
@@ -218,7 +218,7 @@ class Ranker:
                     f"{name} and X differ in features or categories: read both by the same Columns"
                 )
             return Documents(encoder.frame(X.features), X.queries, None, X, y, arrays)
-        table = open_table(X, name)
+        table = open_table(X, name, encoder.text)
         data = encoder.read(table, y, optional=name != "X", **arrays)
         arrays["init_score"] = init_score
         if init_score is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._files import check_place, replacing_all
+from lambdaboost._files import check_file, check_place, replacing_all
 from lambdaboost._installed import package
 from lambdaboost._value import text_of
 from lambdaboost._words import counted, quote
@@ -26,6 +26,11 @@ from lambdaboost.engines import ENGINES, engine_of, refusal
 from lambdaboost.engines.base import Engine
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
+
+# The entries of a description that `save` writes itself.
+OWN_ENTRIES = (
+    "engine", "model_sha256", "objective", "params", "versions", "columns", "categories", "sha256",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +70,19 @@ class SavedModel:
 
     @property
     def objective(self) -> Any:
-        """The objective that it was trained with; a ValueError if its text cannot be parsed."""
-        return read_objective(self.about["objective"])
+        """The objective that it was trained with.
+
+        A ValueError where its text cannot be read, as of a class or a function of your own, and of what `merge`
+        returns, which no one objective trained; ``about["objective"]`` has the text.
+        """
+        text = self.about["objective"]
+        try:
+            return read_objective(text)
+        except ValueError:
+            raise ValueError(
+                f"{self.name} was trained with {quote(text)}, which is no objective of lambdaboost's own: "
+                'about["objective"] has the text'
+            ) from None
 
     @property
     def missing(self) -> float:
@@ -139,6 +155,7 @@ def save(
     *,
     objective: Objective | str | None = None,
     params: Mapping[str, Any] | None = None,
+    encoder: Encoder | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model file of its engine, and ``PATH.json``, which describes the training.
@@ -155,9 +172,12 @@ def save(
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, params
         What the booster was trained with; a `LambdaRanker` and what `merge` returns know these themselves.
+    encoder : datasets.Encoder, optional
+        What read the table that the booster was trained on, to read later ones: columns and categories. A
+        `LambdaRanker` knows its own.
     about : mapping, optional
-        Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
-        In all entries, numbers that JSON has not, such as infinity, become texts.
+        Further entries for the description, as JSON accepts them. In all entries, numbers that JSON has not, such as
+        infinity, become texts.
 
     Raises
     ------
@@ -179,7 +199,7 @@ def save(
 
     """
     path, booster = Path(path), booster_in_use(model)
-    fitted = getattr(model, "_fitted", None)
+    encoder = encoder or getattr(model, "_fitted", None)
     if objective is None:  # known by a ranker, and by what `merge` returns
         objective = getattr(model, "objective_", None)
     if params is None and booster is not model:  # a ranker
@@ -188,15 +208,9 @@ def save(
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     text = text_of(read_objective(objective))
-    if own := {"engine", "model_sha256", "objective", "params", "sha256"}.intersection(about or ()):
-        raise ValueError(f"about has {own.pop()}, which save writes itself: give it another name")
-    try:
-        Encoder.from_dict(about or {})
-    except (AttributeError, TypeError, ValueError):
-        raise ValueError(
-            "about has columns or categories, which load reads as those of an Encoder, and these are not: give them "
-            "another name"
-        ) from None
+    for own in OWN_ENTRIES:
+        if own in (about or ()):
+            raise ValueError(f"about has {own}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     engine = engine_of(booster)
@@ -215,8 +229,8 @@ def save(
         "versions": versions | {engine.NAME: str(package(engine.NAME).__version__)},
         "categories": engine.categories(booster),
     }
-    if fitted is not None:
-        description |= fitted.to_dict()
+    if encoder is not None:
+        description |= encoder.to_dict()
     entries = _as_json(description | dict(about or {}))
     entries["sha256"] = _digest_of(entries)
     described = json.dumps(entries, indent=2, allow_nan=False).encode()
@@ -248,10 +262,11 @@ def load(path: str | Path) -> SavedModel:
     FileNotFoundError
         If there is no model.
     ValueError
-        If the description is missing, of another model, or was changed.
+        If the path is a folder, or the description is missing, of another model, or was changed.
 
     """
     path = Path(path)
+    check_file(path)
     content, sidecar = path.read_bytes(), sidecar_path(path)
     if not sidecar.exists():
         raise ValueError(f"{sidecar} is missing: it is written with the model and describes the training")
@@ -277,6 +292,7 @@ def _digest_of(entries: Mapping[str, Any]) -> str:
 
 def load_plain(path: Path, columns: Columns) -> SavedModel:
     """A model file of LightGBM or XGBoost without a description; `columns` say what a table has besides features."""
+    check_file(path)
     content = path.read_bytes()
     engine = ENGINES["xgboost"]
     if content.lstrip().startswith(b"tree"):  # the first line of LightGBM's text
@@ -300,6 +316,7 @@ def sidecar_path(path: Path) -> Path:
 def booster_of(model: Any, engine: Engine) -> Any:
     """The booster, of this engine, of a ranker, of a booster, or of a model file."""
     if isinstance(model, str | os.PathLike):
+        check_file(Path(model))
         return engine.read(Path(model).read_bytes())
     booster = getattr(model, "booster_", model)
     if hasattr(model, "get_booster"):

@@ -159,7 +159,7 @@ def test_folds():
     for other in same:
         assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, other, strict=True))
     for given, words in (
-        ((Q, 41), "n is 41, more than 40 queries"),
+        ((Q, 41), "41 folds of 40 different queries: give fewer folds"),
         ((Q, 1), "n is 1: give a whole number ≥ 2"),
         ((pd.DataFrame(X),), r"queries is of type DataFrame, expected Queries, such as Queries\(y, ids=…\)"),
     ):

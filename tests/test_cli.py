@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -337,8 +338,7 @@ def test_demo_prints_one_table_and_writes_a_page(capsys, tmp_path, monkeypatch, 
     assert all(float(seconds) >= 0 for seconds in rows["seconds"])
 
 
-INTERRUPTED = {
-    "training": """
+AT_TRAINING = """
 import os, signal
 from lambdaboost.objectives.bound import Bound
 
@@ -352,30 +352,53 @@ def interrupted(self, scores, iteration=0):
 
 
 Bound.gradient = interrupted
-""",
-    "import": """
-import sys
+"""
+AT_IMPORT = """
+import os, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Interrupting:
     def find_spec(self, name, *_):
-        if name == "typer":
-            raise KeyboardInterrupt
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 sys.meta_path.insert(0, Interrupting())
-""",
-}
+"""
+COMMAND = "from lambdaboost.cli import main; main()"
 
 
-@pytest.mark.parametrize("when", INTERRUPTED)
-def test_ctrl_c_is_one_line_and_leaves_nothing(folder, tmp_path, when):
+def test_ctrl_c_is_one_line_and_leaves_nothing(folder, tmp_path):
     """In another process: silent progress in a pipe, 130, and no model left behind."""
-    code = INTERRUPTED[when] + "from lambdaboost.cli import main; main()"
-    command = [sys.executable, "-c", code, "train", folder / "train.txt", "--out", tmp_path / "m"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-c", AT_TRAINING + COMMAND, "train", folder / "train.txt", "--out"]
+    ran = subprocess.run([*command, tmp_path / "m"], capture_output=True, text=True, timeout=600)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "lambdaboost: stopped, nothing written\n")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "is_module"),
+    [
+        ("lambdaboost.attaching", False),
+        ("lambdaboost.attaching", True),
+        ("typer", False),
+        ("lightgbm", False),
+    ],
+)
+def test_ctrl_c_while_it_starts_is_one_line(folder, tmp_path, module, is_module):
+    """Earlier a traceback, for as long as the package itself was imported."""
+    (tmp_path / "sitecustomize.py").write_text(AT_IMPORT.format(module=module), encoding="utf-8")
+    (tmp_path / "lambdaboost").write_text(COMMAND, encoding="utf-8")  # as pip writes it
+    program = ["-m", "lambdaboost"] if is_module else [tmp_path / "lambdaboost"]
+    command = [sys.executable, *program, "train", folder / "train.txt", "--out", tmp_path / "m"]
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parent.parent)])
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "lambdaboost: stopped, nothing written\n")
+    assert not (tmp_path / "m").exists()
 
 
 def test_it_is_a_module_too():

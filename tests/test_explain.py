@@ -84,6 +84,15 @@ def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
     assert explain(load(path), FRAME, above=3, below=11).difference == wanted.difference
 
 
+@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
+def test_whole_numbers_are_shown_without_a_point(Ranker):
+    """A year was 2022.0, since a model takes floats."""
+    frame = FRAME.assign(year=2000 + np.arange(60), price=FRAME["price"].astype(np.float32))
+    ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[Ranker.__module__.rpartition(".")[2]])
+    why = explain(ranker.fit(frame, Y), frame, above=22, below=3)
+    assert " 2022 " in repr(why) and "2022.0" not in repr(why) and ">2022<" in why._repr_html_()
+
+
 def test_what_is_wrong_is_said():
     booster = lightgbm_booster()
     with pytest.raises(TypeError, match="model is of type list, expected a fitted LambdaRanker"):

@@ -18,7 +18,7 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.swaps import swap_of
+from lambdaboost.objectives.swaps import gains_and_swap
 
 
 def check(objective, scores, monkeypatch, sweep, relevance, **labels):
@@ -94,9 +94,8 @@ def test_clicks(zeros, sweep, monkeypatch):
     clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
     q = check(objective, rng.normal(size=700), monkeypatch, sweep, np.zeros(700), clicks=clicks)
     levels = objective.rule.levels(q)
-    assert (
-        _sweep.is_sweep_faster(q, levels, swap_of(objective.metric).make(objective.metric, q)).all() == sweep
-    )
+    _, swap_of = gains_and_swap(objective.metric)
+    assert _sweep.is_sweep_faster(q, levels, swap_of(objective.metric, q)).all() == sweep
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.swaps import SWAPS, swap_of
+from lambdaboost.objectives.swaps import SWAPS, gains_and_swap
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -130,12 +130,13 @@ def test_the_grades_of_near_linear_time(metric):
     for grades in (2, 8, 9, 16, 17):
         labels = np.arange(n) % grades / grades
         q = Queries(labels, sizes=[n], clicks=labels)
-        worth = _sweep.is_sweep_faster(q, levels_of(q, metric.source), swap_of(metric).make(metric, q))
+        _, swap_of = gains_and_swap(metric)
+        worth = _sweep.is_sweep_faster(q, levels_of(q, metric.source), swap_of(metric, q))
         assert worth.tolist() == [grades <= most]
 
 
 def test_the_swap_of_a_subclass_goes_first():
-    """And a subclass without a swap of its own has that of its nearest base class."""
+    """A subclass without a swap of its own has that of its nearest base class, unless its values are others."""
 
     class Halved(NDCG):
         pass
@@ -143,15 +144,33 @@ def test_the_swap_of_a_subclass_goes_first():
     class Same(NDCG):
         pass
 
+    class Reversed(NDCG):
+        def values(self, scores, q):
+            return super().values(-scores, q)
+
+    class StillReversed(Reversed):
+        pass
+
+    gains, whole_swap = SWAPS[NDCG]
+
     def halved(metric, q):
-        swap = swap_of(NDCG()).make(metric, q)
+        swap = whole_swap(metric, q)
         return swap._replace(discounts=swap.discounts / 2)
 
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]
     try:
-        SWAPS[Halved] = SWAPS[NDCG]._replace(make=halved)
+        SWAPS[Halved] = gains, halved
         np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
         np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
+        for metric in (Reversed(), StillReversed()):
+            with pytest.raises(
+                TypeError, match="has values of its own, so that the swaps of NDCG are not its own"
+            ):
+                LambdaRank(metric)
+        SWAPS[Reversed] = SWAPS[NDCG]
+        LambdaRank(StillReversed())
     finally:
-        del SWAPS[Halved], MEASURES["Halved"], MEASURES["Same"]
+        for cls in (Halved, Same, Reversed, StillReversed):
+            SWAPS.pop(cls, None)
+            del MEASURES[cls.__name__]

@@ -103,16 +103,28 @@ def test_ids_in_csv_are_text(tmp_path, name):
 
 
 def test_leading_zeros_of_a_feature_are_reported(tmp_path):
-    path = written(tmp_path / "t.csv", "q,grade,zip,x\n" + "1,1,501,0.5\n" * 3 + "1,0,02134,05.5\n1,0,NA,0\n")
+    """Wherever they stand: the first ones may be far below."""
+    ones = "1,1,501,0.5\n" * 3_000
+    path = written(tmp_path / "t.csv", f"q,grade,zip,x\n{ones}1,0,02134,05.5\n1,0,NA,0\n")
     with pytest.warns(
-        UserWarning, match="column 'zip' of .* holds '02134', read as the number 2134: if it is a code"
+        UserWarning, match="column 'zip' of .* holds '02134', read as a number: if it is a code"
     ):
         X, _ = Columns("q", "grade").read(path)
-    np.testing.assert_array_equal(X, [[501, 0.5]] * 3 + [[2134, 5.5], [np.nan, 0]])
+    np.testing.assert_array_equal(X[-3:], [[501, 0.5], [2134, 5.5], [np.nan, 0]])
     with pytest.warns(UserWarning, match="holds 'NA', read as text"):
-        assert Columns("q", "grade", categorical=["zip"]).read(path).categories == {
-            "zip": ("02134", "501", "NA")
-        }
+        categories = Columns("q", "grade", categorical=["zip"]).read(path).categories
+    assert categories == {"zip": ("02134", "501", "NA")}
+
+
+def test_leading_zeros_are_no_fault_of_labels_and_keep_ids_apart(tmp_path):
+    """Also of a table that was opened before anything said which of its columns are ids."""
+    ones = "".join(f"{1000 + at},1,2,a\n" for at in range(2_000))
+    path = written(tmp_path / "t.csv", f'q,grade,x,name\n{ones}7,00,1,a\n"007",02,1,a\n 07,01,1,a\n')
+    for table in (path, open_table(path)):
+        with warnings.catch_warnings(action="error"):
+            q = Columns("q", "grade", drop=["name"]).read(table).queries
+        assert q.ids.tolist()[-3:] == ["7", "007", " 07"]
+        assert q.relevance.tolist()[-3:] == [0, 2, 1]
 
 
 def test_what_is_missing_in_csv(tmp_path):
@@ -175,6 +187,17 @@ def test_a_category_is_its_text(tmp_path, values):
     texts = frame.assign(c=[str(value) for value in frame.c])
     for rows in (frame, texts):
         np.testing.assert_array_equal(load(tmp_path / "model.txt").predict(rows), scores)
+
+
+def test_a_ranker_reads_the_categories_and_ids_of_a_file_as_text(tmp_path):
+    """So that 07 and 7 are two, as in its training."""
+    frame = pd.DataFrame({"q": np.repeat(["007", "7"], 20), "c": pd.Categorical(["07", "7"] * 20)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    ranker = LambdaRanker(query="q", n_estimators=3, verbose=-1, n_jobs=1, min_data_per_group=1)
+    ranker.fit(frame, np.tile([0, 1], 20))
+    scores = ranker.predict(frame)
+    assert np.unique(scores).size == 2
+    np.testing.assert_array_equal(ranker.predict(tmp_path / "t.csv"), scores)
 
 
 def test_a_frame_of_one_column_is_a_column():

@@ -81,7 +81,7 @@ REFUSED = [
     (csv("q,y\n", "t.parquet"), {}, ValueError, r".*t\.parquet cannot be read as Parquet"),
     (("t.csv.zst", b"\x28\xb5\x2f\xfd"), {}, ValueError, ".* is compressed by zstd: decompress it"),
     (("t.csv.gz", gzip.compress(b"q,y,x\n" + b"a,1,2\n" * 999)[:40]), {}, ValueError, r".*t\.csv\.gz"),
-    *((f"folder {name}", {}, ValueError, rf".*{name} is a folder: give a file$")
+    *((f"folder {name}", {}, ValueError, rf"path .*{name} is a folder: give a file$")
       for name in ("t.txt", "t.csv", "t.parquet")),
     # Rows of a file
     (csv("q,y,x\na,1,2\n,1,2\n"), {}, ValueError, "column 'q' is missing in row 2 of .*: give the query"),

@@ -37,7 +37,7 @@ from lambdaboost.tuning.cross_validate import (
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
 from lambdaboost.tuning.tune import highest_mean
-from lambdaboost.tuning.tuned import Result, Setting, compare_results
+from lambdaboost.tuning.tuned import Setting, compare_results
 
 search = import_module("lambdaboost.tuning.tune")  # the package has the function under this name
 LOG = web_search_log(75, documents=15, seed=3)
@@ -103,12 +103,13 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     assert len(saved.about["tuning"]["comparison"]) == len(found.comparison)
 
 
-def test_collections_are_searched_as_arrays_are():
+def test_collections_are_searched_as_tables_are():
     """Tables of other kinds: tests/test_columns.py."""
     given, q = {"engine": "lightgbm", **TINY}, TRAIN.queries
-    arrays = tune(TRAIN.features, q.relevance, group=q.sizes, **given)
+    frame = pd.DataFrame(TRAIN.features).add_prefix("x").assign(qid=q.query_of_row)
+    of_table = tune(frame, q.relevance, **given)
     found = tune(Collection(csr_matrix(TRAIN.features), Queries(q.relevance, q.sizes)), **given)
-    assert found.comparison["mean"].tolist() == arrays.comparison["mean"].tolist()
+    assert found.comparison["mean"].tolist() == of_table.comparison["mean"].tolist()
 
 
 def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_them():
@@ -161,10 +162,8 @@ def test_cross_validation_is_that_of_a_plain_loop():
         objective=LambdaRank(), n_estimators=12, num_leaves=4, random_state=1, n_jobs=1, verbose=-1
     )
     q = TRAIN.queries
-    found = cross_validate(
-        ranker, TRAIN.features, q.relevance, "ndcg@10", 3, group=q.sizes, early_stopping_rounds=None, seed=5
-    )
     bare = Collection(TRAIN.features, Queries(q.relevance, q.sizes))
+    found = cross_validate(ranker, bare, None, "ndcg@10", 3, early_stopping_rounds=None, seed=5)
     fold, shuffled = assign_folds(bare, 3, 5), bare.shuffled(5)
     values, scores = np.empty(50), np.empty(q.n_documents)
     for number in range(3):
@@ -254,31 +253,33 @@ def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys):
 
 
 def test_validation_queries_are_measured_with_their_weights():
-    """Entry 23: earlier they counted 1 beside sample_weight=."""
+    """Entry 23: earlier they counted 1 beside sample_weight=, and later where the column lacked."""
     q, v = TRAIN.queries, VALID.queries
     X, y = frame_of(Collection(TRAIN.features, q))
     Xv, yv = frame_of(Collection(VALID.features, v))
     weight = np.random.default_rng(0).random(25) + 0.1
     by_row = weight[Xv.session - 100]
     Xv["session"] += 1000
-    given = {"query": "session", "sources": ["ctr"], "engine": "lightgbm", **TINY}
-    found = tune(X, y, valid=(Xv, yv, by_row), sample_weight=np.ones(len(X)), **given)
+    given = {"query": "session", "sources": ["ctr"], "weight": "w", "engine": "lightgbm", **TINY}
+    found = tune(X.assign(w=1.0), y, valid=(Xv.assign(w=by_row), yv), **given)
     scores = next(iter(found.scores.values()))
     assert found.queries.n_queries == 25
     values = NDCG(10).per_query(scores, found.queries)
     expected = np.average(values, weights=found.queries.query_weight)
     assert np.allclose(np.sort(found.queries.query_weight), np.sort(weight))
     assert found.comparison["mean"][0] == pytest.approx(expected)
-    by_column = tune(X.assign(w=1.0), y, valid=(Xv.assign(w=by_row), yv), weight="w", **given)
-    assert by_column.comparison["mean"].tolist() == found.comparison["mean"].tolist()
-    with pytest.raises(ValueError, match=r"valid has no weights: give valid=\(X, y, sample_weight\)"):
-        tune(X, y, valid=(Xv, yv), sample_weight=np.ones(len(X)), **given)
+    with pytest.raises(ValueError, match="valid has no weights, and X has: give it the column weight="):
+        tune(X.assign(w=1.0), y, valid=(Xv, yv), **given)
 
 
 def test_a_table_without_grades():
     X, _ = frame_of(TRAIN)
     with pytest.raises(ValueError, match="y is None: give the grades of X"):
         tune(X, query="session", sources=["ctr"], **TINY)
+    with pytest.raises(
+        ValueError, match=r"X is an array, without a column of queries: give .*Collection\(X, "
+    ):
+        tune(TRAIN.features, LABELS, **TINY)
 
 
 @pytest.mark.parametrize("tolerance", [0.5, 1e-9])
@@ -309,15 +310,13 @@ def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
     """Each fold has the number of rounds that the other folds chose; all have that of the highest mean."""
     ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(n_estimators=12, n_jobs=1, random_state=1)
     q = TRAIN.queries
-    given = {"measures": "ndcg@10", "folds": 3, "group": q.sizes}
-    found = cross_validate(ranker, TRAIN.features, LABELS, early_stopping_rounds=12, **given)
+    given = {"measures": "ndcg@10", "folds": 3}
     bare = Collection(TRAIN.features, Queries(LABELS, q.sizes))
+    found = cross_validate(ranker, bare, early_stopping_rounds=12, **given)
     fold = assign_folds(bare, 3, 0)
     by_rounds = []
     for n in range(1, 13):
-        one = cross_validate(
-            ranker.set_params(n_estimators=n), TRAIN.features, LABELS, early_stopping_rounds=None, **given
-        )
+        one = cross_validate(ranker.set_params(n_estimators=n), bare, early_stopping_rounds=None, **given)
         assert np.array_equal(one.nested_scores, one.scores)
         by_rounds.append(one)
     values = np.array([one.values[NDCG(10)] for one in by_rounds])
@@ -336,10 +335,10 @@ def drawn(means, n=200, spread=0.05, seed=0, second=None):
     """Settings whose values are the means plus noise of the query, which all share, and noise of their own."""
     rng = np.random.default_rng(seed)
     q = Queries(np.tile([0.0, 1.0], n), sizes=[2] * n)
-    of_query, results = rng.beta(4, 2, n), []
+    of_query, results = rng.beta(4, 2, n), {}
     for setting, mean in means.items():
         values = {NDCG(10): of_query + mean + rng.normal(0, spread, n)}
-        results.append(Result(setting, CrossValidated(q, *rng.normal(size=(2, 2 * n)), values, 10, 500, 1.0)))
+        results[setting] = CrossValidated(q, *rng.normal(size=(2, 2 * n)), values, 10, 500, 1.0)
     return results
 
 
@@ -353,27 +352,26 @@ OTHERS = [
 
 def table_of(results):
     chosen = highest_mean(results, NDCG(10))
-    return compare_results(results, {}, chosen, (NDCG(10),)), chosen
+    return compare_results(results, {}, chosen, results[chosen], (NDCG(10),))
 
 
 def test_the_highest_mean_is_chosen_and_what_is_noise_is_not_called_better():
     """Entry 26: the choice is the highest mean, which is best on the development sets; no mark says more than that."""
     for seed in range(20):
-        frame, chosen = table_of(
-            drawn(dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *OTHERS], 0.0), seed=seed)
-        )
-        assert chosen.found.means[NDCG(10)] == max(frame["mean"])
+        frame = table_of(drawn(dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *OTHERS], 0.0), seed=seed))
+        (choice,) = frame["mean"][frame.question == "choice"]
+        assert choice == max(frame["mean"])
         assert (frame[frame.question == "choice"]["mark"] == "").all()
 
 
 def test_what_is_never_chosen():
     """One of equal means that comes later, a setting with undefined queries, a baseline."""
-    assert highest_mean(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0}, spread=0.0), NDCG(10)).setting == DEFAULT
+    assert highest_mean(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0}, spread=0.0), NDCG(10)) == DEFAULT
     undefined = drawn({DEFAULT: 0.0, TREES[0]: 0.5})
-    undefined[1].found.values[NDCG(10)][:3] = np.nan
-    assert highest_mean(undefined, NDCG(10)).setting == DEFAULT
+    undefined[TREES[0]].values[NDCG(10)][:3] = np.nan
+    assert highest_mean(undefined, NDCG(10)) == DEFAULT
     summed = Setting("label", LOSS, "lightgbm", 1, added="clicks", eligible=False)
-    assert highest_mean(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5}), NDCG(10)).setting != summed
+    assert highest_mean(drawn({DEFAULT: 0.0, RECOMMENDED: 0.0, summed: 0.5}), NDCG(10)) != summed
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -382,8 +380,8 @@ def test_every_row_is_scipys_test_with_one_correction(seed):
     rng = np.random.default_rng(seed)
     settings = [DEFAULT, RECOMMENDED, *TREES, *OTHERS]
     results = drawn(dict(zip(settings, rng.normal(0, 0.02, len(settings)), strict=True)), seed=seed)
-    frame, _ = table_of(results)
-    values = {one.setting.name: one.found.values[NDCG(10)] for one in results}
+    frame = table_of(results)
+    values = {setting.name: one.values[NDCG(10)] for setting, one in results.items()}
     counts = {"trees": 1, "objective": 7, "choice": len(settings)}
     tested, family = frame[frame.baseline != ""], 0
     for _, row in tested.iterrows():
@@ -402,7 +400,7 @@ def test_what_a_row_compares_differs_in_one_thing():
     """Entries 16, 18 and 19: the same trees, and the engine's own parameters where it says so."""
     other = [replace_engine(one) for one in TREES[:2]]
     means = dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *other, *OTHERS], 0.0) | {TREES[0]: 0.05}
-    frame, _ = table_of(drawn(means))
+    frame = table_of(drawn(means))
     for _, row in frame[frame.baseline != ""].iterrows():
         one, two = (
             re.split(", (?=LightGBM|XGBoost|trees|default)", name) for name in (row.candidate, row.baseline)
@@ -475,10 +473,9 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
     nan = Unknown(k=3)
     refused(r"Unknown\(k=3\) is undefined on every query of X: give another measure", measure=nan)
     refused("is undefined on every query of valid", valid=VALID, measure=[NDCG(3), nan])
-    refused("folds is 60, of 50 different queries: give fewer folds", folds=60)
-    refused("folds is 2, of 1 different query: give fewer folds", TRAIN.take([0]), folds=2)
+    refused("60 folds of 50 different queries: give fewer folds", folds=60)
+    refused("2 folds of 1 different query: give fewer folds", TRAIN.take([0]), folds=2)
     refused("X is a Collection, .* so y= would be ignored", TRAIN, TRAIN.queries.relevance, kind=TypeError)
-    refused("X is a Collection, .* so weight= would be", sample_weight=np.ones(50), kind=TypeError)
     refused("tolerance takes two measures, .* and measure has 1", tolerance=0.1)
     refused("tolerance is 0: give such as 0.005", tolerance=0, measure=BOTH)
     refused("tolerance is proven on queries", tolerance=0.1, measure=BOTH, valid=VALID)

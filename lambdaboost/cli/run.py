@@ -12,6 +12,7 @@ import typer
 from typer import Option
 
 from lambdaboost import __version__
+from lambdaboost._starting import STOPPED
 from lambdaboost.cli.console import InterruptedAfterWrite, note
 from lambdaboost.cli.demo import demo
 from lambdaboost.cli.evaluate import evaluate
@@ -21,7 +22,7 @@ from lambdaboost.cli.train import train
 from lambdaboost.cli.tune import tune
 from lambdaboost.engines import refusal
 
-OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR, STOPPED = 0, 1, 2, 70, 130
+OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR = 0, 1, 2, 70
 
 # Errors about columns begin with the argument that named one, which is an option here.
 ARGUMENT = re.compile(r"(query|label|source|position|weight|document|categorical|drop)s?: ")
@@ -77,8 +78,9 @@ def run(args: Sequence[str]) -> int:
 
     ``--debug`` anywhere in `args` prints the traceback of an error.
     """
-    command, words = typer.main.get_command(app), [word for word in args if word != "--debug"]
+    words = [word for word in args if word != "--debug"]
     try:
+        command = typer.main.get_command(app)
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(f"warning: {name_options(message)}")
             code = command.main(words, "lambdaboost", standalone_mode=False)

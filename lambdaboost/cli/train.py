@@ -134,7 +134,6 @@ def train(
         for name in others
     }
     about = {
-        **encoder.to_dict(),
         "rounds": rounds,
         "early_stopping": early_stopping,
         "seed": seed,
@@ -145,7 +144,7 @@ def train(
     }
     if watching is not None:
         about["history"] = {"valid": {repr(watched): curve}}
-    save(booster, out, objective=objective, params=params, about=about)
+    save(booster, out, objective=objective, params=params, encoder=encoder, about=about)
     note(f"trained {objective!r} in {seconds:.1f} s; {out} has {counted(kept, 'round')}")
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"), end="")

@@ -37,9 +37,6 @@ def tune(
     minutes: Annotated[float | None, Option(help="Start no training after this time.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help=ROUNDS)] = 500,
-    early_stopping: Annotated[
-        int, Option(metavar="N", min=1, help="Stop after N rounds without improvement.")
-    ] = 30,
     workers: Annotated[int | None, Option(min=1, help="Number of processes; the result is the same.")] = None,
     query: opt.Query = "qid",
     label: opt.Label = "label",
@@ -75,10 +72,9 @@ def tune(
         check_labels(measures, part.queries, files[name], part.rows)
     tuned = search(
         parts["train"], valid=parts.get("valid"), measure=measures, tolerance=tolerance, engine=named,
-        settings=settings, minutes=minutes, folds=folds, rounds=rounds, early_stopping_rounds=early_stopping,
-        workers=workers, seed=seed,
+        settings=settings, minutes=minutes, folds=folds, rounds=rounds, workers=workers, seed=seed,
     )  # fmt: skip
-    tuned.save(out, about={**encoder.to_dict(), "data": describe_data(files, parts), "seed": seed})
+    tuned.save(out, encoder=encoder, about={"data": describe_data(files, parts), "seed": seed})
     if as_json:
         print(sidecar_path(out).read_text(encoding="utf-8"))
     else:

@@ -403,7 +403,6 @@ class Encoder:
             table.check(column, "categorical")
             if column not in features:
                 raise ValueError(f"categorical: {quote(column)} is no feature: leave it out")
-        table.say_notes(columns.categorical)
         found: dict[Any, Sequence[Any]] = {}
         typed, named = set(table.categorical), set(columns.categorical)
         for column in features:
@@ -473,6 +472,13 @@ class Encoder:
                 "numbers"
             )
 
+        for column, such_as in table.padded.items():
+            if column in names and column not in self.categories:
+                warn(
+                    f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
+                    "make the column a category, or leave it out"
+                )
+
         # Features that the table lacks.
         there = set(table.names)
         if lacking := [name for name in names if name not in there]:
@@ -541,7 +547,6 @@ def _values_of(table: Table, role: str, column: str) -> Any:
     """A column as its role takes it: numbers, texts or both."""
     if role in REMEDIES:
         return table.numbers([column], REMEDIES[role])[:, 0]
-    table.say_notes([column])
     if role == "query":
         return table.values(column)
     if role == "document":

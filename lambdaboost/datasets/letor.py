@@ -9,12 +9,12 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_whole
+from lambdaboost._checks import check_whole, naming_rows, refuse_labels
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
@@ -23,10 +23,14 @@ from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
 EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment', features numbered from 1 in ascending order"
-LINE = re.compile(rb"\s*(\S+)(?:\s+qid:(-?\d{1,20})(?!\S))?\s*(.*)", re.DOTALL)  # without its comment
+NUMBER = rb"[0-9A-Za-z.+-]+"  # which `float` reads; without underscores, of which it would read 1_0 as 10
+# A line, which may be blank: grade, query, features, comment. `_fault` says what is wrong with any other.
+LINE = re.compile(
+    rb"\s*(?:(%b)(?:\s+qid:(-?\d+))?((?:\s+\d+:%b)*))?\s*(?:#([^\r\n\0]*))?\r?\n?" % (NUMBER, NUMBER)
+)
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"^\s*docid\s*=\s*(\S+).*", re.DOTALL)
-LOWEST_ID, HIGHEST_ID = -(1 << 63), (1 << 64) - 1  # of int64 and uint64
+HIGHEST_FEATURE = (1 << 31) - 1
 PART = 1 << 10  # lines that are parsed at once, which take many times the memory of their values
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
@@ -75,71 +79,46 @@ def read_letor(
     >>> folder.cleanup()
 
     """
-    from scipy import sparse
-
     path, width = Path(path), 1
     if n_features is not None:
         width = check_whole("n_features", n_features)
 
-    # Of each row its line, query and name; of each part of the file the features and grades.
+    # Of each row its line, query, name and grade; of each part of the file the features.
     numbers: list[int] = []
     queries: list[int] = []
     names: list[str] = []
-    parts: list[Any] = []
-    grades: list[NDArray[np.float64]] = []
+    grades: list[float] = []
+    parts: list[Features] = []
     with reading(path) as file:
         lines = enumerate(file, 1)
         while part := list(islice(lines, PART)):
-            rows: list[bytes] = []
+            if part[0][0] == 1:
+                part[0] = 1, part[0][1].removeprefix(BOM_UTF8)
+            found = [(number, LINE.fullmatch(line)) for number, line in part]
+            rows: list[Any] = [(number, *row.groups(b"")) for number, row in found if row and row[1]]
             try:
-                # What scikit-learn's reader does not read, or would read without a word.
-                for number, line in part:
-                    if number == 1:
-                        line = line.removeprefix(BOM_UTF8)
-                    body, _, comment = line.partition(b"#")
-                    if b"\0" in line:
-                        raise ValueError("there are bytes of 0: save the text as UTF-8")
-                    if b"\r" in line.rstrip(b"\r\n"):
-                        raise ValueError("a carriage return stands alone: end lines with a line feed")
-                    if not (found := LINE.fullmatch(body)):
-                        continue  # blank
-                    grade, query, values = found.groups()
-                    if b"_" in body:  # Python reads 1_0 as 10
-                        raise ValueError("numbers have no underscores")
-                    if values.startswith(b"qid") or not LOWEST_ID <= int(query or 0) <= HIGHEST_ID:
-                        raise ValueError(
-                            "a line has one qid, behind the grade, a whole number of 64 bits: number the queries"
-                        )
-                    numbers.append(number)
-                    if query is not None:
-                        queries.append(int(query))
-                    if len(queries) not in (0, len(numbers)):
-                        raise ValueError("some lines have a qid, others none")
-                    names.append(DOCID.sub(rb"\1", comment).strip().decode(errors="replace"))
-                    rows.append(grade + b" " + values)
-
-                # The numbers.
-                try:
-                    of_part, grades_of_part = _parse(rows)
-                except (ValueError, OverflowError):
-                    row, what = _find_fault(rows)
-                    number = numbers[row - len(rows)]
-                    raise ValueError(what) from None
-                if (wrong := ~((grades_of_part >= 0) & (grades_of_part <= FLOAT32_MAX))).any():
-                    number = numbers[int(wrong.argmax()) - len(rows)]
-                    raise ValueError("grades are float32, not below 0: leave out lines that were not judged")
-            except ValueError as error:
-                body = dict(part)[number].partition(b"#")[0]
-                text = quote(body.strip().decode(errors="replace"))
-                raise ValueError(f"{path}:{number}: {text}: {error}; {EXPECTED}") from None
+                grades += [float(grade) for _, grade, *_ in rows]
+                of_part = _parse([features for *_, features, _ in rows])
+            except ValueError:
+                of_part = None
+            if of_part is None or any(row is None for _, row in found):
+                number, line, fault = next((*one, fault) for one in part if (fault := _fault(one[1])))
+                text = quote(line.partition(b"#")[0].strip().decode(errors="replace"))
+                raise ValueError(f"{path}:{number}: {text}: {fault}; {EXPECTED}")
             parts.append(of_part)
-            grades.append(grades_of_part)
+            for number, _, query, _, comment in rows:
+                numbers.append(number)
+                queries += [int(query)] if query else []
+                if len(queries) not in (0, len(numbers)):
+                    raise ValueError(f"{path}:{number}: some lines have a qid, others none; {EXPECTED}")
+                names.append(DOCID.sub(rb"\1", comment).strip().decode(errors="replace"))
     n = len(numbers)
     if not n:
         raise ValueError(f"{path} has no rows; {EXPECTED}")
 
     # Features: dense, or sparse if few are stored.
-    stored, highest = sum(part.nnz for part in parts), max(part.shape[1] for part in parts)
+    stored = sum(part.values.size for part in parts)
+    highest = 1 + max(int(part.columns.max(initial=0)) for part in parts)
     if n_features is None:
         width = highest
         if not stored:
@@ -152,21 +131,24 @@ def read_letor(
         )
     features: Any
     if stored < DENSE_SHARE * n * width and not np.isnan(absent):
-        for part in parts:
-            part.resize(part.shape[0], width)
-        features = sparse.vstack(parts, format="csr")
+        from scipy import sparse
+
+        counts, columns, values = map(np.concatenate, zip(*parts, strict=True))
+        features = sparse.csr_matrix((values, columns, np.append(0, np.cumsum(counts))), (n, width))
         features.eliminate_zeros()
     else:
-        features, row = np.empty((n, width), np.float32), 0
+        features, start = np.full((n, width), absent, np.float32), 0
         while parts:  # each of which is let go, since two copies of all values would be in memory otherwise
-            stored_part = parts.pop(0).tocoo()
-            dense = features[row : row + stored_part.shape[0]]
-            dense[:] = absent
-            dense[stored_part.row, stored_part.col] = stored_part.data
-            row += stored_part.shape[0]
+            of_part = parts.pop(0)
+            of_rows = start + np.repeat(np.arange(of_part.counts.size), of_part.counts)
+            features[of_rows, of_part.columns] = of_part.values
+            start += of_part.counts.size
 
     # Queries.
-    grade_of_row = np.concatenate(grades)
+    given = np.array(grades)
+    with naming_rows(lambda row: f"line {numbers[row]} of {path}"):
+        remedy = "grades are float32, not below 0: leave out lines that were not judged"
+        refuse_labels("the grade", given, ~((given >= 0) & (given <= FLOAT32_MAX)), remedy)
     if queries:
         ids = query_ids("qid", queries)
         if split := split_query(ids):
@@ -174,7 +156,7 @@ def read_letor(
             raise ValueError(
                 f"{path}:{numbers[row]}: query {again} reappears here: sort the lines by qid, keeping their order"
             )
-        q = Queries(grade_of_row, ids=ids)
+        q = Queries(grades, ids=ids)
     else:
         # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
         plain = without_compression_suffix(path)
@@ -184,7 +166,7 @@ def read_letor(
         with reading(sizes_file) as file:
             sizes = file.read().split()
         try:
-            q = Queries(grade_of_row, sizes=[int(size) for size in sizes])
+            q = Queries(grades, sizes=[int(size) for size in sizes])
         except ValueError as error:
             raise ValueError(
                 f"{sizes_file}: {error}; expected the number of documents of each query"
@@ -195,51 +177,58 @@ def read_letor(
     return Collection(features, q, documents)
 
 
-def _parse(rows: list[bytes]) -> tuple[Any, NDArray[np.float64]]:
-    """The features, CSR, and the grades of lines without queries and names, by scikit-learn.
+class Features(NamedTuple):
+    """The features of some rows."""
 
-    Its own reading of queries takes time that grows with the square of their number, and has no unsigned ids.
-    """
-    from scipy import sparse
-    from sklearn.datasets import load_svmlight_file
-
-    features, grades = load_svmlight_file(io.BytesIO(b"\n".join(rows)), dtype=np.float32, zero_based=False)
-    values = np.clip(features.data, -FLOAT32_MAX, FLOAT32_MAX)
-    # Indices of 64 bits would take twice the memory of the values.
-    indices, ends = features.indices.astype(np.int32), features.indptr.astype(np.int32)
-    return sparse.csr_matrix((values, indices, ends), features.shape), grades
+    counts: NDArray[np.int64]  # of each row
+    columns: NDArray[np.int32]  # from 0
+    values: NDArray[np.float32]
 
 
-def _find_fault(rows: list[bytes]) -> tuple[int, str]:
-    """The first row that scikit-learn refuses, and what is wrong with it."""
+def _parse(rows: list[bytes]) -> Features | None:
+    """The features of rows such as ``1:0.5 3:2``, read at once; None, or a ValueError, if some are wrong."""
+    counts = np.array([text.count(b":") for text in rows], dtype=np.int64)
+    pairs = np.fromstring(b" ".join(rows).replace(b":", b" ").strip(), sep=" ")
+    if pairs.size != 2 * counts.sum():
+        return None
+    columns, values = pairs[::2] - 1, pairs[1::2]
+    ascends = np.diff(columns, prepend=-1) > 0
+    ascends[(np.cumsum(counts) - counts)[counts > 0]] = True  # the first one of each row
+    if not ascends.all() or columns.min(initial=0) < 0 or columns.max(initial=0) >= HIGHEST_FEATURE:
+        return None
+    narrow = np.clip(values, -FLOAT32_MAX, FLOAT32_MAX).astype(np.float32)
+    return Features(counts, columns.astype(np.int32), narrow)
 
-    def fault(text: bytes) -> str:
+
+def _fault(line: bytes) -> str:
+    """What is wrong with a line; an empty text if nothing is."""
+
+    def is_number(text: bytes) -> bool:
         try:
-            _parse([text])
-        except (ValueError, OverflowError) as error:
-            return str(error).rstrip(".")
-        return ""
+            float(text)
+        except ValueError:
+            return False
+        return re.fullmatch(NUMBER, text) is not None
 
-    row = next(row for row, text in enumerate(rows) if fault(text))
-    grade, *words = rows[row].split()
-    if fault(grade):
-        return row, f"the grade {quote(grade.decode(errors='replace'))} is no number"
-    before = 0
+    if b"\0" in line:
+        return "there are bytes of 0: save the text as UTF-8"
+    if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
+        return "a carriage return stands alone: end lines with a line feed"
+    grade, *words = line.partition(b"#")[0].split() or [b"0"]
+    if not is_number(grade):
+        return f"the grade {quote(grade.decode(errors='replace'))} is no number"
+    if words and words[0].startswith(b"qid") and not re.fullmatch(rb"qid:-?\d+", words.pop(0)):
+        return "a line has one qid, behind the grade, a whole number: number the queries"
+    last = 0
     for word in words:
-        index, colon, value = word.partition(b":")
-        what = ""
-        if not colon:
-            what = "no colon between a feature and its value"
-        elif not index.isdigit() or not 0 < int(index) < 1 << 31:
-            what = f"a feature is a whole number from 1 to {(1 << 31) - 1:,}"
-        elif int(index) <= before:
-            what = "features ascend, and each stands once"
-        elif fault(b"0 1:" + value):
-            what = "the value is no number"
-        if what:
-            return row, f"{quote(word.decode(errors='replace'))}: {what}"
-        before = int(index)
-    return row, fault(rows[row])
+        index, _, value = word.partition(b":")
+        text = quote(word.decode(errors="replace"))
+        if not index.isdigit() or not 0 < int(index) <= HIGHEST_FEATURE or not is_number(value):
+            return f"{text}: expected a feature, a whole number from 1 to {HIGHEST_FEATURE:,}, and its value"
+        if int(index) <= last:
+            return f"{text}: features ascend, and each stands once"
+        last = int(index)
+    return ""
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:

@@ -48,8 +48,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
-PADDED = r"0\d+"  # a number with leading zeros, which may be a code
-LOOKED_AT = 1_000  # rows of CSV in which such ones are sought
+PADDED = r" *0\d+"  # a number with leading zeros, which may be a code
 NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
 MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
@@ -73,8 +72,9 @@ class Table:
         The number of the first row in messages: 0 in a table, 1 below the header in a file.
     is_letor : bool
         Whether the frame has the columns of LETOR text, in which an absent feature is 0.
-    notes : mapping of str to str
-        By column, how CSV was read where something else may have been meant; `say_notes` warns of it.
+    padded : mapping of str to str
+        The columns of CSV that hold numbers, some with leading zeros, each with the first such field. They are text,
+        as which 007 and 7 are two codes; `numbers` reads them as numbers.
 
     """
 
@@ -83,7 +83,7 @@ class Table:
     matrix: Any = None
     first_row: int = 0
     is_letor: bool = False
-    notes: Mapping[str, str] = field(default_factory=dict)
+    padded: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         if self.frame is not None:
@@ -114,12 +114,6 @@ class Table:
     def place(self, row: int) -> str:
         """The words for a row."""
         return f"row {self.first_row + row} of {self.name}"
-
-    def say_notes(self, columns: Iterable[Any]) -> None:
-        """Warn of columns that are read now and may have been meant otherwise."""
-        for column in columns:
-            if column in self.notes:
-                warn(f"column {quote(column)} of {self.name} {self.notes[column]}")
 
     def check(self, column: Any, argument: str = "") -> None:
         """Raise if there is no such column; `argument` is what named it."""
@@ -171,7 +165,6 @@ class Table:
 
         if not columns:
             return np.empty((len(self), 0), np.float32)
-        self.say_notes(columns)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
         schema = self.schema
@@ -202,6 +195,8 @@ class Table:
                         f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
                     )
                     continue
+            if column in self.padded:
+                continue
             if values.dtype.kind != "O" or any(isinstance(value, str) for value in values):
                 faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
         if faults:
@@ -347,11 +342,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         return Table(str(path), nw.from_native(frame), first_row=1, is_letor=True)
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
-    notes: dict[str, str] = {}
+    padded: dict[str, str] = {}
     what = "Parquet" if ending in PARQUET else "CSV with a header"
     try:
         if ending in SEPARATORS:
-            frame, notes = _read_csv(path, SEPARATORS[ending], text)
+            frame, padded = _read_csv(path, SEPARATORS[ending], text)
         else:
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
@@ -366,60 +361,64 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
-    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, notes=notes)
+    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, padded=padded)
 
 
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[Any, dict[str, str]]:
-    """A CSV file, and notes on its columns; what pandas would mend without a word is an error."""
+    """A CSV file, and its `Table.padded`; what pandas would mend without a word is an error."""
     import pandas as pd
 
-    settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
     with reading(path) as file:
-        head = pd.read_csv(file, header=None, nrows=1 + LOOKED_AT, dtype=str, **settings)
-        names = head.iloc[0].tolist()
-        _check_names(names)
-        # Text: what has to be, and for now numbers with leading zeros; of the latter a word may mean a missing one.
-        kept, columns = set(text), zip(names, dict(head.iloc[1:]).values(), strict=True)
-        padded = [name for name, of in columns if name not in kept and of.str.fullmatch(PADDED).any()]
-        empty = ["", *MISSING, *(f" {word}" for word in MISSING)]
-        missing = {name: [""] if name in kept else empty for name in names}
-        file.seek(0)
-        frame = pd.read_csv(
-            file, low_memory=False, na_values=missing, dtype=dict.fromkeys([*kept, *padded], str), **settings
-        )
-        if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
-            by = {",": "commas", "\t": "tabs"}[separator]
-            raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
-        if len(names) > 1 and frame.iloc[:, -1].isna().any():
-            file.seek(0)
-            # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.
-            with suppress(csv.Error), io.TextIOWrapper(file, "utf-8-sig", newline="") as lines:
-                rows = csv.reader(lines, delimiter=separator)
-                filled = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
-                for row, cells in enumerate(filled):  # 0 is the header
-                    if len(cells) < len(names):
-                        raise ValueError(
-                            f"row {row} has {len(cells)} of {len(names)} cells; complete it, or remove it where the "
-                            "file was cut off"
-                        )
+        data = file.read()
+    settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
+    # The header with one row: pandas would take the first column for an index where rows have one cell more.
+    head = pd.read_csv(io.BytesIO(data), header=None, nrows=2, dtype=str, **settings)
+    names = head.iloc[0].tolist()
+    _check_names(names)
+    if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
+        by = {",": "commas", "\t": "tabs"}[separator]
+        raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
 
-    # Columns that may have been meant otherwise; one with leading zeros was text, and becomes numbers if all of it are.
-    notes: dict[str, str] = {}
+    # Columns that are text are missing only where they are empty.
+    kept, empty = set(text), ["", *MISSING, *(f" {word}" for word in MISSING)]
+    settings["na_values"] = {name: [""] if name in kept else empty for name in names}
+    frame = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=dict.fromkeys(kept, str), **settings)
     for name in frame.columns.intersection(list(kept)):
         if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):
-            notes[name] = (
-                f"holds {listed(words)}, read as text like any other: leave the field empty where the value is missing"
+            warn(
+                f"column {quote(name)} of {path} holds {listed(words)}, read as text like any other: leave the field "
+                "empty where the value is missing"
             )
-    for name in padded:
-        fields, numbers = frame[name], pd.to_numeric(frame[name], errors="coerce")
-        if numbers.notna().equals(fields.notna()):
-            first = fields[fields.str.fullmatch(PADDED, na=False)].iloc[0]
-            notes[name] = (
-                f"holds {first!r}, read as the number {int(first)}: if it is a code, make the column a category, or "
-                "leave it out"
-            )
-            frame[name] = numbers
-    return frame, notes
+
+    # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.
+    if len(names) > 1 and frame.iloc[:, -1].isna().any():
+        with suppress(csv.Error), io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="") as lines:
+            rows = csv.reader(lines, delimiter=separator)
+            filled = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
+            for row, cells in enumerate(filled):  # 0 is the header
+                if len(cells) < len(names):
+                    raise ValueError(
+                        f"row {row} has {len(cells)} of {len(names)} cells; complete it, or remove it where the file "
+                        "was cut off"
+                    )
+
+    # Numbers with leading zeros may be codes, of which 007 and 7 are two: their columns are text.
+    padded: dict[str, str] = {}
+    numeric = [at for at, kind in enumerate(frame.dtypes) if getattr(kind, "kind", "") in "iuf"]
+    if numeric and _may_have_leading_zeros(data, separator):
+        texts = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=numeric, **settings)
+        for name, fields in texts.items():
+            if (is_padded := fields.str.fullmatch(PADDED, na=False)).any():
+                frame[name], padded[str(name)] = fields, fields[is_padded].iloc[0]
+    return frame, padded
+
+
+def _may_have_leading_zeros(data: bytes, separator: str) -> bool:
+    """Whether a field begins with a zero and another digit."""
+    letters = np.frombuffer(data, np.uint8)
+    zeros = np.flatnonzero(letters[:-1] == ord("0"))
+    zeros = zeros[letters[zeros + 1] - ord("0") <= 9]  # unsigned: letters before "0" are large
+    return bool(np.isin(letters[zeros - 1], list(f'{separator}\n\r" '.encode())).any())
 
 
 def _check_names(names: Sequence[str]) -> None:

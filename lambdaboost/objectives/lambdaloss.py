@@ -16,7 +16,7 @@ from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
 from lambdaboost.objectives.kernels.sigmoid import scale_scores, write_sigmoid_pairs
 from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg, normalized_gains
-from lambdaboost.objectives.swaps.rank_distance import rank_distance
+from lambdaboost.objectives.swaps.rank_distance import RankDistance
 
 Scheme = Literal["1", "2", "2++"]
 
@@ -89,7 +89,7 @@ class LambdaLoss(Objective):
             # The pairs of LambdaRank with other weights: of the difference of the discounts, and of δ.
             rule = PairRule(self.metric.source, self.metric, sigma=self.sigma)
             of_discounts, of_distance = (1.0, self.distance_weight) if self.scheme == "2++" else (0.0, 1.0)
-            return PreparedPairs(rule, q, rank_distance(q, self.metric.k, of_discounts, of_distance))
+            return PreparedPairs(rule, q, RankDistance.of(q, self.metric.k, of_discounts, of_distance))
 
         # Each document against all others.
         offsets, sigma = q.offsets, float(self.sigma)

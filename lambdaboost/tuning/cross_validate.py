@@ -15,16 +15,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._warn import warn
-from lambdaboost._words import counted
+from lambdaboost.attaching import draw_folds
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import refusal
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.measure import check_measure, mean_of
@@ -33,6 +33,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.scoring import columns_of
 
 Floats = NDArray[np.float64]
+PATIENCE = 30  # rounds without improvement after which the training of a fold ends, by default
 DUPLICATES = 0.05  # the share of queries that may equal queries of another part under other names
 
 
@@ -55,6 +56,8 @@ class CrossValidated:
         The number of rounds of every fold, and the largest that was allowed.
     seconds : float
         The time of all trainings together.
+    warnings : tuple of str
+        What the trainings warned of, each text once.
 
     """
 
@@ -65,6 +68,7 @@ class CrossValidated:
     rounds: int
     limit: int
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def means(self) -> dict[Measure, float]:
@@ -84,10 +88,7 @@ def cross_validate(
     measures: Measure | str | Iterable[Measure | str] = "ndcg@10",
     folds: int = 5,
     *,
-    group: Any = None,
-    qid: Any = None,
-    sample_weight: Any = None,
-    early_stopping_rounds: int | None = 30,
+    early_stopping_rounds: int | None = PATIENCE,
     workers: int = 1,
     seed: int = 0,
 ) -> CrossValidated:
@@ -102,9 +103,9 @@ def cross_validate(
     ----------
     ranker : LambdaRanker
         The ranker, of either engine, with its parameters and columns; it is not fitted itself.
-    X, y, group, qid, sample_weight
-        As in ``ranker.fit``; or a Collection as `X`. Sparse features stay sparse, unless there are further label
-        sources or positions, which a ranker reads as columns of a table.
+    X, y : table, and array of shape (n_rows,)
+        The features, with the ranker's columns of queries, sources, positions and weights, and the grades; or a
+        Collection, which has all of them: of an array ``Collection(X, Queries(y, sizes=group))``.
     measures : Measure, str or iterable of them
         The measures; the first decides the number of rounds.
     folds : int
@@ -126,16 +127,18 @@ def cross_validate(
     --------
     >>> from lambdaboost.datasets import web_search_log
     >>> from lambdaboost.lightgbm import LambdaRanker
-    >>> X, q = web_search_log(queries=60, documents=15, seed=1)
+    >>> log = web_search_log(queries=60, documents=15, seed=1)
     >>> ranker = LambdaRanker(n_estimators=20, num_leaves=4, verbose=-1, n_jobs=1)
-    >>> found = cross_validate(ranker, X, q.relevance, "ndcg@5", folds=3, group=q.sizes)
-    >>> len(found.scores) == len(X), 1 <= found.rounds <= 20
+    >>> found = cross_validate(ranker, log, measures="ndcg@5", folds=3)
+    >>> len(found.scores) == log.queries.n_documents, 1 <= found.rounds <= 20
     (True, True)
 
     """
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
+
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
-    data = as_collection(X, y, columns_of(ranker), group=group, qid=qid, weight=sample_weight)
+    data = as_collection(X, y, columns_of(ranker))
     for measure in chosen:
         check_measure(measure, data.queries, "X")
     warn_of_leaks(data.features, data.queries, data.feature_names)
@@ -150,9 +153,9 @@ def cross_validate(
     trained: list[TrainedFold] = joblib.Parallel(n_jobs=workers)(tasks)
     if failed := [one.error for one in trained if isinstance(one.error, Exception)]:
         raise failed[0]
-    for message in dict.fromkeys(text for one in trained for text in one.warnings):
-        warn(message)
     found = measure_folds(trained, shuffled, fold, chosen, early_stopping_rounds)
+    for message in found.warnings:
+        warn(message)
 
     # Back to the order of documents that the caller knows.
     scores, nested = np.empty_like(found.scores), np.empty_like(found.scores)
@@ -260,7 +263,8 @@ def measure_folds(
         {measure: of[measured] for measure, of in values.items()},
         rounds,
         limit,
-        sum(one.seconds for one in trained),
+        seconds=sum(one.seconds for one in trained),
+        warnings=tuple(dict.fromkeys(text for one in trained for text in one.warnings)),
     )
 
 
@@ -295,19 +299,22 @@ def defined_weight(measure: Measure, q: Queries) -> float:
 # Tables.
 
 
-def as_collection(
-    X: Any, y: Any, columns: Columns | Encoder, *, name: str = "X", **arrays: Any
-) -> Collection:
-    """A table, array or Collection as a Collection."""
-    if not isinstance(X, Collection):
-        if y is None and isinstance(columns, Columns) and columns.label is None:
-            raise ValueError(
-                f"y is None: give the grades of {name}, one for each row; only a Collection has its own"
-            )
-        data: Collection = columns.read(X, y, name=name, **arrays)
-        return data
-    check_alone(name, y=y, **arrays)
-    return X
+def as_collection(X: Any, y: Any, columns: Columns | Encoder, name: str = "X") -> Collection:
+    """A table with its grades, or a Collection, as a Collection."""
+    if isinstance(X, Collection):
+        check_alone(name, y=y)
+        return X
+    if y is None:
+        raise ValueError(
+            f"y is None: give the grades of {name}, one for each row; only a Collection has its own"
+        )
+    table = open_table(X, name, columns.text)
+    if not table.is_named:
+        raise ValueError(
+            f"{name} is an array, without a column of queries: give a table, or Collection({name}, Queries(y, sizes=…))"
+        )
+    data: Collection = columns.read(table, y)
+    return data
 
 
 # Folds and shared queries.
@@ -322,13 +329,7 @@ def assign_folds(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     >>> sorted(fold.tolist()), fold[:3].tolist() == fold[3:].tolist()
     ([0, 0, 1, 1, 2, 2], True)
     """
-    content = np.unique(hash_queries(data), return_inverse=True)[1]
-    n = int(content.max()) + 1
-    if n < folds:
-        there = counted(n, "different query", "different queries")
-        raise ValueError(f"folds is {folds}, of {there}: give fewer folds, or more queries")
-    found: NDArray[np.int64] = np.random.default_rng(seed).permutation(n)[content] % folds
-    return found
+    return draw_folds(np.unique(hash_queries(data), return_inverse=True)[1], folds, seed)
 
 
 def hash_queries(data: Collection) -> NDArray[np.uint64]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +33,7 @@ from lambdaboost.merging import merge
 from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.tuning.cross_validate import (
+    PATIENCE,
     TrainedFold,
     as_collection,
     assign_folds,
@@ -42,7 +42,7 @@ from lambdaboost.tuning.cross_validate import (
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
-from lambdaboost.tuning.tuned import Result, Setting, Tuned, add_scores, compare_results
+from lambdaboost.tuning.tuned import Results, Setting, Tuned, add_scores, compare_results
 
 SHARED = (1, 2)  # the settings of trees by which the engines are compared
 SHARE_OF_TREES = 0.6  # of the minutes
@@ -58,9 +58,6 @@ def tune(
     sources: Any = None,
     position: str | None = None,
     weight: str | None = None,
-    group: Any = None,
-    qid: Any = None,
-    sample_weight: Any = None,
     measure: Measure | str | Iterable[Measure | str] = "ndcg@10",
     tolerance: float | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
@@ -68,7 +65,6 @@ def tune(
     minutes: float | None = None,
     folds: int = 5,
     rounds: int = 500,
-    early_stopping_rounds: int = 30,
     workers: int | None = None,
     seed: int = 0,
 ) -> Tuned:
@@ -83,15 +79,14 @@ def tune(
 
     Parameters
     ----------
-    X, y : table or array, and array of shape (n_rows,)
-        The features and grades; or a Collection, which has its own grades, sources, positions and weights.
-    valid : (X, y) or (X, y, sample_weight) or Collection, optional
+    X, y : table, and array of shape (n_rows,)
+        The features and grades; or a Collection, which has its own queries, grades, sources, positions and weights: of
+        an array ``Collection(X, Queries(y, sizes=group))``.
+    valid : (X, y) or Collection, optional
         Queries to measure on in place of cross-validation, such as those of a later time: a table with the columns of
         X. They are never trained on.
     query, sources, position, weight : str, list or dict, str, str
         Columns of X, as of the rankers.
-    group, qid, sample_weight : arrays, optional
-        As of ``LambdaRanker.fit``.
     measure : Measure, str or iterable of them
         The first decides; with several, every comparison has a row for each.
     tolerance : float, optional
@@ -107,9 +102,9 @@ def tune(
         The time after which no further training starts.
     folds : int
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
-    rounds, early_stopping_rounds : int
-        The largest number of rounds, and how many rounds without improvement end a fold. The final model has more
-        rounds than the folds, in proportion to its documents.
+    rounds : int
+        The largest number of rounds of a fold; 30 without improvement end it sooner. The final model has more rounds
+        than the folds, in proportion to its documents.
     workers : int, optional
         Number of processes, each of which trains one fold of a setting; by default one per processor, fewer for small
         data. The result does not depend on it.
@@ -127,138 +122,106 @@ def tune(
     Examples
     --------
     >>> from lambdaboost.datasets import web_search_log
-    >>> X, q = web_search_log(40, documents=20, seed=2)
+    >>> log = web_search_log(40, documents=20, seed=2)
     >>> few = {"settings": 2, "folds": 2, "rounds": 10, "workers": 1}
-    >>> tuned = tune(X, q.relevance, group=q.sizes, engine="lightgbm", **few)
+    >>> tuned = tune(log, engine="lightgbm", **few)
     >>> tuned.comparison["question"].unique().tolist()
-    ['default', 'objective', 'trees', 'choice']
+    ['default', 'objective', 'trees', 'label', 'choice']
 
     """
-    # Read and check all arguments, before anything is trained.
+    # Check and read all arguments, before anything is trained.
     measures = parse_all(measure)
-    for name, value, least in (
-        ("folds", folds, 2),
-        ("rounds", rounds, 1),
-        ("early_stopping_rounds", early_stopping_rounds, 1),
-    ):
+    for name, value, least in (("settings", settings, 1), ("folds", folds, 2), ("rounds", rounds, 1)):
         check_whole(name, value, least)
     check_whole("seed", seed, 0)
-    check_whole("settings", settings, 1)
     check_whole("workers", 1 if workers is None else workers)
     if minutes is not None:
         check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")
     if tolerance is not None:
-        check_number("tolerance", tolerance, above=0, below=1, remedy="give such as 0.005")
-        if len(measures) != 2:
-            raise ValueError(
-                f"tolerance takes two measures, one to keep and one to raise, and measure has {len(measures)}: give "
-                "such as measure=['ndcg@10', 'cndcg@10']"
-            )
-        if valid is not None:
-            raise ValueError(
-                "tolerance is proven on queries that stopped neither model, and those of valid stop all: leave out "
-                "valid=, for folds, or give other queries to trade_off"
-            )
+        check_tolerance(tolerance, measures, valid)
     if engine is not None and engine not in ENGINES:
         raise ValueError(
             f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
         )
-    main = first_installed() if engine is None else engine
+    main = engine or first_installed()
     package(main)
     columns = Columns(query, sources=sources or (), position=position, weight=weight)
-    train = as_collection(X, y, columns, group=group, qid=qid, weight=sample_weight)
+    train = as_collection(X, y, columns)
     if isinstance(X, Collection):
         columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
-    data, fold = hold_out(train, valid, columns, folds, seed, sample_weight is not None)
+    if valid is None:
+        data, fold = train, assign_folds(train, folds, seed)
+    else:
+        data, fold = hold_out(train, valid, columns)
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
 
-    # What there is to do: each setting is compared with one that differs from it in one thing.
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
+
+    # Settings of trees come first, then objectives on the best of them.
+    others = [one for one in ENGINES if one != main and engine is None and find_spec(one)]
+    planned = settings_of_trees(main, others, settings, measures[0])
     further = [name for name in train.queries.labels if name != RELEVANCE]
-    default = Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)
-    trees = [Setting("objective", YetiLoss(metric_of(measures[0])), main, 0, default)]
-    for at in range(1, min(settings, len(PORTFOLIO))):
-        trees.append(trees[0]._replace(question="trees", trees=at, baseline=trees[0]))
-    planned = [default, *trees]
-    for other in ENGINES:
-        if engine is None and other != main and find_spec(other):
-            planned += [
-                one._replace(question="engine", engine=other, baseline=one)
-                for one in trees
-                if one.trees in SHARED
-            ]
-    n = len(planned) + len(objectives_on(trees[-1], 1, measures, further))
-    worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
+    n = len(planned) + len(objectives_on(planned[-1], 1, measures, further))
     n_folds = int(fold.max()) + 1
+    worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
     processes = min(workers or worth, n * n_folds, joblib.cpu_count())
-    search = Search(
-        data.shuffled(seed), fold, measures, columns, rounds, early_stopping_rounds, processes, seed, n
-    )
+    search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, n)
     print(
         f"tune: up to {n} settings in {counted(n_folds, 'fold')}, {counted(processes, 'process', 'processes')}",
         file=sys.stderr,
     )
-
-    # The trees first, then objectives on the best of them.
-    results: list[Result] = []
-    failed: dict[Setting, str] = {}
     begin, is_stopped = time.time(), False
     end = np.inf if minutes is None else begin + 60 * minutes
     try:
-        run(search, planned, begin + SHARE_OF_TREES * (end - begin), results, failed)
-        if searched := [one for one in results if one.setting in trees]:
-            best = max(searched, key=lambda one: one.found.means[measures[0]])
-            planned += (on_best := objectives_on(best.setting, len(searched), measures, further))
-            run(search, on_best, end, results, failed)
+        search.run(planned, begin + SHARE_OF_TREES * (end - begin))
+        of_trees = [one for one in search.results if one.question != "default" and one.engine == main]
+        if of_trees:
+            best = max(of_trees, key=lambda one: search.results[one].means[measures[0]])
+            planned += (on_best := objectives_on(best, len(of_trees), measures, further))
+            search.run(on_best, end)
     except KeyboardInterrupt:
-        if not results:
+        if not search.results:
             raise
         is_stopped = True
         print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
-    if not results:
-        reasons = [f"no setting can be trained; {one.name}: {error}" for one, error in failed.items()]
+    if not search.results:
+        reasons = [f"no setting can be trained; {one.name}: {said}" for one, said in search.failed.items()]
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
-    # Choose and compare.
+    # The choice: the highest mean, or with a tolerance the models of both labels.
+    results, notes = search.results, search.notes(planned)
     chosen = highest_mean(results, measures[0])
-    members, weights, curve = [chosen], None, None
-    notes = notes_on(results, failed, planned)
+    found, members, weights, curve = results[chosen], [chosen], None, None
     if tolerance is not None:
         first, second = single_models(results, measures)
-        scores = first.found.nested_scores, second.found.nested_scores
-        curve = trade_off(*scores, first.found.queries, measures)
+        scores = results[first].nested_scores, results[second].nested_scores
+        curve = trade_off(*scores, results[first].queries, measures)
         point = curve.choose(tolerance=tolerance)
         notes.append(point.sentence)
-        members, chosen = [first], first
+        chosen, found, members = first, results[first], [first]
         if point.weight > 0:
             members, weights = [first, second], point.weights
-            chosen = add_scores(first, second, weights)
-    comparison = compare_results(results, failed, chosen, measures)
+            chosen, found = add_scores(results, first, second, weights)
+    comparison = compare_results(results, search.failed, chosen, found, measures)
 
-    # Train the choice again on all queries of X; more documents need more rounds.
+    # Train it again on all queries of X; more documents need more rounds.
     scale = folds / (folds - 1) if valid is None else 1.0
-    fitted = []
-    for one in members:
-        ranker = make_ranker(one.setting, max(1, round(one.found.rounds * scale)), columns, seed)
-        if isinstance(X, Collection):
-            ranker.fit(X, None)
-        else:
-            arrays = {"group": group, "qid": qid, "sample_weight": sample_weight}
-            ranker.fit(X, y, **{name: value for name, value in arrays.items() if value is not None})
-        fitted.append(ranker)
-    model = fitted[0] if weights is None else merge(fitted, weights=weights)
-    setting = members[0].setting
+    fitted = [
+        make_ranker(one, max(1, round(results[one].rounds * scale)), columns, seed).fit(X, y)
+        for one in members
+    ]
     return Tuned(
         comparison=comparison,
         choice=comparison[comparison["question"] == "choice"].iloc[0],
-        model=model,
-        objective=setting.objective,
-        params=params_in(setting, seed),
+        model=fitted[0] if weights is None else merge(fitted, weights=weights),
+        objective=members[0].objective,
+        params=params_in(members[0], seed),
         rounds=fitted[0].n_estimators,
         members=tuple(fitted),
-        scores={one.setting.name: one.found.scores for one in results},
-        queries=results[0].found.queries,
+        scores={one.name: of.scores for one, of in results.items()},
+        queries=found.queries,
         notes=tuple(notes),
         trade_off=curve,
         weights=weights,
@@ -266,41 +229,38 @@ def tune(
     )
 
 
-# The search.
+# Arguments.
 
 
-class Search(NamedTuple):
-    """The data and settings that all trainings of a search share."""
-
-    data: Collection  # the documents of each query in random order
-    fold: NDArray[np.int64]  # of each query; negative where it is never held out
-    measures: tuple[Measure, ...]
-    columns: Columns
-    rounds: int
-    early_stopping_rounds: int
-    processes: int
-    seed: int
-    settings: int  # how many there will be at most
-
-
-def hold_out(
-    train: Collection, valid: Any, columns: Columns, folds: int, seed: int, is_weighted: bool
-) -> tuple[Collection, NDArray[np.int64]]:
-    """All queries, and the fold of each; with validation data these are fold 0, and the others are never held out."""
-    if valid is None:
-        return train, assign_folds(train, folds, seed)
-    if isinstance(valid, Collection):
-        valid = (valid,)
-    if not isinstance(valid, tuple | list) or not 1 <= len(valid) <= 3:
-        raise TypeError("valid is no pair: give (X, y), or (X, y, sample_weight), or a Collection")
-    X, y, weight = (*valid, None, None)[:3]
-    if is_weighted and weight is None:
+def check_tolerance(tolerance: Any, measures: Sequence[Measure], valid: Any) -> None:
+    """Raise for a tolerance that nothing could prove."""
+    check_number("tolerance", tolerance, above=0, below=1, remedy="give such as 0.005")
+    if len(measures) != 2:
         raise ValueError(
-            "sample_weight weights X, and valid has no weights: give valid=(X, y, sample_weight), or weight= as a "
-            "column of both, so that its queries are measured as they should count"
+            f"tolerance takes two measures, one to keep and one to raise, and measure has {len(measures)}: give such "
+            "as measure=['ndcg@10', 'cndcg@10']"
         )
+    if valid is not None:
+        raise ValueError(
+            "tolerance is proven on queries that neither model was trained on or stopped by, and those of valid stop "
+            "both: leave out valid=, for folds, or give other queries to trade_off"
+        )
+
+
+def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collection, NDArray[np.int64]]:
+    """All queries, and the fold of each: 0 of validation data, −1 of training data, which are never held out."""
+    if isinstance(valid, Collection):
+        valid = (valid, None)
+    if not isinstance(valid, tuple | list) or len(valid) != 2:
+        raise TypeError("valid is no pair: give (X, y), or a Collection")
     encoder = Encoder(columns, train.feature_names or (), train.categories)
-    part = as_collection(X, y, encoder, name="valid", weight=weight)
+    X, y = valid
+    part = as_collection(X, y, encoder, "valid")
+    if train.queries.weight is not None and part.queries.weight is None:
+        raise ValueError(
+            "valid has no weights, and X has: give it the column weight=, or weights in its Queries, so that its "
+            "queries are measured as they should count"
+        )
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     (both,) = find_shared(train, part)
     if both is not None:
@@ -311,6 +271,21 @@ def hold_out(
             "made on training data; remove them from one part"
         )
     return data, np.repeat([-1, 0], [train.queries.n_queries, part.queries.n_queries])
+
+
+# The settings: each is compared with one that differs from it in one thing.
+
+
+def settings_of_trees(main: str, others: Sequence[str], n: int, measure: Measure) -> list[Setting]:
+    """The engine's default, then `YetiLoss` on the first `n` settings of trees, of which other engines have two."""
+    default = Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)
+    own = Setting("objective", YetiLoss(metric_of(measure)), main, 0, default)
+    trees = [
+        own._replace(question="trees", trees=at, baseline=own) for at in range(1, min(n, len(PORTFOLIO)))
+    ]
+    shared = [one for one in trees if one.trees in SHARED]
+    like = [one._replace(question="engine", engine=other, baseline=one) for other in others for one in shared]
+    return [default, own, *trees, *like]
 
 
 def metric_of(measure: Measure) -> Any:
@@ -354,6 +329,9 @@ def objectives_on(
     return found
 
 
+# The search.
+
+
 def stopping_first(setting: Setting, measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
     """The measures, first the one that chooses the rounds: of a further label's model, one of this label."""
     if setting.question == "label":
@@ -382,87 +360,100 @@ def make_ranker(setting: Setting, rounds: int, columns: Columns, seed: int) -> A
     )
 
 
-def run(
-    search: Search,
-    settings: Sequence[Setting],
-    until: float,
-    results: list[Result],
-    failed: dict[Setting, str],
-) -> None:
-    """Cross-validate settings and put each into `results` or `failed`; one with a fold not begun by `until` in none.
+@dataclass
+class Search:
+    """What all trainings of a search share, and what is known of the settings so far."""
 
-    A line for each goes to stderr.
-    """
-    folds = int(search.fold.max()) + 1
-    tasks = []
-    for setting in settings:
-        # One thread for each training: the processors go to different trainings.
-        ranker = make_ranker(setting, search.rounds, search.columns, search.seed).set_params(n_jobs=1)
-        for number in range(folds):
-            held_out, measure = search.fold == number, stopping_first(setting, search.measures)[0]
-            given = ranker, search.data, held_out, measure, search.early_stopping_rounds
-            tasks.append(joblib.delayed(train_fold)(*given, setting.added, until))
-    trained = joblib.Parallel(n_jobs=search.processes, return_as="generator")(tasks)
-    for setting in settings:
-        of_folds: list[TrainedFold | None] = [next(trained) for _ in range(folds)]
-        complete = [one for one in of_folds if one is not None]
-        measures, patience = stopping_first(setting, search.measures), search.early_stopping_rounds
-        if errors := [one.error for one in complete if one.error is not None]:
-            said = failed[setting] = " ".join(f"{type(errors[0]).__name__}: {errors[0]}".split())
-        elif len(complete) < folds:
-            continue
-        else:
-            found = measure_folds(complete, search.data, search.fold, measures, patience)
-            if np.isnan(list(found.means.values())).any():
-                said = failed[setting] = "a measure is undefined on every query, as of a constant model"
+    data: Collection  # the documents of each query in random order
+    fold: NDArray[np.int64]  # of each query; negative where it is never held out
+    measures: tuple[Measure, ...]
+    columns: Columns
+    rounds: int
+    processes: int
+    seed: int
+    n_settings: int  # at most
+    results: Results = field(default_factory=dict)
+    failed: dict[Setting, str] = field(default_factory=dict)
+
+    def run(self, settings: Sequence[Setting], until: float) -> None:
+        """Cross-validate settings, of which those with a fold that has not begun by `until` are left out.
+
+        A line for each goes to stderr.
+        """
+        import joblib
+
+        folds = int(self.fold.max()) + 1
+        tasks = []
+        for setting in settings:
+            # One thread for each training: the processors go to different trainings.
+            ranker = make_ranker(setting, self.rounds, self.columns, self.seed).set_params(n_jobs=1)
+            first = stopping_first(setting, self.measures)[0]
+            for number in range(folds):
+                given = ranker, self.data, self.fold == number, first, PATIENCE, setting.added, until
+                tasks.append(joblib.delayed(train_fold)(*given))
+        trained = joblib.Parallel(n_jobs=self.processes, return_as="generator")(tasks)
+        for setting in settings:
+            of_folds: list[TrainedFold | None] = [next(trained) for _ in range(folds)]
+            complete = [one for one in of_folds if one is not None]
+            if errors := [one.error for one in complete if one.error is not None]:
+                said = self.failed[setting] = " ".join(f"{type(errors[0]).__name__}: {errors[0]}".split())
+            elif len(complete) < folds:
+                continue
             else:
-                warned = dict.fromkeys(text for one in complete for text in one.warnings)
-                results.append(Result(setting, found, tuple(warned)))
-                said = f"{search.measures[0]!r} {found.means[search.measures[0]]:.4f}"
-        done = len(results) + len(failed)
-        print(f"tune: {done} of {search.settings}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
+                measures = stopping_first(setting, self.measures)
+                found = measure_folds(complete, self.data, self.fold, measures, PATIENCE)
+                said = f"{self.measures[0]!r} {found.means[self.measures[0]]:.4f}"
+                if np.isnan(list(found.means.values())).any():
+                    said = self.failed[setting] = (
+                        "a measure is undefined on every query, as of a constant model"
+                    )
+                else:
+                    self.results[setting] = found
+            done = len(self.results) + len(self.failed)
+            print(f"tune: {done} of {self.n_settings}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
+
+    def notes(self, planned: Sequence[Setting]) -> list[str]:
+        """What the table does not show: rounds at the limit, settings that were not reached, warnings of trainings."""
+        notes = []
+        if limited := [setting.name for setting, one in self.results.items() if one.rounds == one.limit]:
+            notes.append(
+                f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}."
+            )
+        if missing := [one.name for one in planned if one not in self.results and one not in self.failed]:
+            notes.append(f"Not complete: {'; '.join(missing)}.")
+        for message in dict.fromkeys(text for one in self.results.values() for text in one.warnings):
+            names = [setting.name for setting, one in self.results.items() if message in one.warnings]
+            notes.append(f"Warning of {listed(names, 2)}: {message}")
+        return notes
 
 
 # The choice.
 
 
-def highest_mean(results: Sequence[Result], measure: Measure) -> Result:
+def highest_mean(results: Results, measure: Measure) -> Setting:
     """The setting with the highest mean, the first of equal ones.
 
     A setting that leaves the measure undefined on a query on which another defines it is not chosen, if there is any
     that does not. The alternative, the simplest setting unless another is better by one standard error, gives NDCG
     away: .3 points on average over nine sets, see benchmarks/results/portfolio.md.
     """
-    eligible = [one for one in results if one.setting.eligible]
-    defined = [int(np.count_nonzero(~np.isnan(one.found.values[measure]))) for one in eligible]
-    complete = [one for one, n in zip(eligible, defined, strict=True) if n == max(defined)]
-    return max(complete, key=lambda one: one.found.means[measure])
+    defined = {
+        setting: int(np.count_nonzero(~np.isnan(one.values[measure])))
+        for setting, one in results.items()
+        if setting.eligible
+    }
+    complete = [setting for setting, n in defined.items() if n == max(defined.values())]
+    return max(complete, key=lambda setting: results[setting].means[measure])
 
 
-def single_models(results: Sequence[Result], measures: Sequence[Measure]) -> tuple[Result, Result]:
+def single_models(results: Results, measures: Sequence[Measure]) -> tuple[Setting, Setting]:
     """The models of each label alone, with the same tree parameters."""
     for second in results:
-        setting = second.setting
-        if setting.is_of_second_label and set(setting.objective.sources) == set(measures[1].sources):
-            # Its baseline is complete, since it is the best of the trees.
-            return next(one for one in results if one.setting == setting.baseline), second
+        # Its baseline is complete, since it is the best of the trees.
+        is_of_label = second.is_of_second_label and set(second.objective.sources) == set(measures[1].sources)
+        if is_of_label and second.baseline in results:
+            return second.baseline, second
     raise ValueError(
         f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
         "column in sources=, and give more minutes"
     )
-
-
-def notes_on(
-    results: Sequence[Result], failed: Mapping[Setting, str], planned: Sequence[Setting]
-) -> list[str]:
-    """What the table does not show: rounds at the limit, settings that were not reached, warnings of trainings."""
-    notes = []
-    if limited := [one.setting.name for one in results if one.found.rounds == one.found.limit]:
-        notes.append(f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}.")
-    reached = [*(one.setting for one in results), *failed]
-    if missing := [one.name for one in planned if one not in reached]:
-        notes.append(f"Not complete: {'; '.join(missing)}.")
-    for message in dict.fromkeys(text for one in results for text in one.warnings):
-        names = [one.setting.name for one in results if message in one.warnings]
-        notes.append(f"Warning of {listed(names, 2)}: {message}")
-    return notes

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import counted
-from lambdaboost.datasets import Queries
+from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import Measure
@@ -66,14 +66,6 @@ class Setting(NamedTuple):
     def is_of_second_label(self) -> bool:
         """Whether it is a model of a further label alone, whose scores are added to those of its baseline."""
         return not self.eligible and self.added is None
-
-
-class Result(NamedTuple):
-    """A setting with the result of its cross-validation, and the warnings of its trainings."""
-
-    setting: Setting
-    found: CrossValidated
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,8 +154,10 @@ class Tuned:
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.caption, *self.notes))
         return f"<b>{title}</b>\n{html_table(self.table)}\n{notes}"
 
-    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
-        """Write the model as `lambdaboost.save` does, with the comparison; `about` has further entries.
+    def save(
+        self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the model as `lambdaboost.save` does, with the comparison.
 
         A path with the suffix of the other engine's format, such as ``.txt`` for a model of XGBoost, is a ValueError.
         """
@@ -171,70 +165,68 @@ class Tuned:
         # JSON has no infinite ends of intervals, nor NaN.
         table = self.comparison.replace([np.inf, -np.inf], np.nan).astype(object)
         records = table.where(table.notna(), None).to_dict("records")
-        save(self.model, path, about={"tuning": {"comparison": records}, **(about or {})})
+        about = {"tuning": {"comparison": records}, **(about or {})}
+        save(self.model, path, encoder=encoder, about=about)
 
 
-def add_scores(first: Result, second: Result, weights: Sequence[float]) -> Result:
+Results = dict[Setting, CrossValidated]  # in the order in which they were complete
+
+
+def add_scores(
+    results: Results, first: Setting, second: Setting, weights: Sequence[float]
+) -> tuple[Setting, CrossValidated]:
     """The model whose scores are a weighted sum, each after rounds that no query chose for itself."""
-    found = first.found
-    scores = weights[0] * first.found.nested_scores + weights[1] * second.found.nested_scores
+    found = results[first]
+    scores = weights[0] * found.nested_scores + weights[1] * results[second].nested_scores
     values = {measure: measure.per_query(scores, found.queries) for measure in found.values}
-    objective = " + ".join(
-        f"{w:.3g} · {one.setting.objective!r}" for w, one in zip(weights, (first, second), strict=True)
-    )
-    setting = second.setting._replace(objective=objective, baseline=first.setting)
-    return Result(setting, replace(found, scores=scores, nested_scores=scores, values=values, seconds=0.0))
+    objective = f"{weights[0]:.3g} · {first.objective!r} + {weights[1]:.3g} · {second.objective!r}"
+    setting = second._replace(objective=objective, baseline=first)
+    return setting, replace(found, scores=scores, nested_scores=scores, values=values, seconds=0.0)
 
 
 def compare_results(
-    results: Sequence[Result],
+    results: Results,
     failed: Mapping[Setting, str],
-    chosen: Result,
+    chosen: Setting,
+    found: CrossValidated,
     measures: Sequence[Measure],
 ) -> Any:
-    """All comparisons, as `Tuned.comparison` describes them."""
+    """All comparisons, as `Tuned.comparison` describes them; the choice has its result beside it."""
     import pandas as pd
 
     # Each setting, and the choice, which is compared with the engine's default.
-    of_setting: dict[Setting | None, Result] = {one.setting: one for one in results}
-    compared: list[Result] = []
-    for one in results:
-        compared.append(one)
-        if one.setting.is_of_second_label and one.setting.baseline in of_setting:
+    compared: list[tuple[Setting, CrossValidated]] = []
+    for setting, of_setting in results.items():
+        compared.append((setting, of_setting))
+        if setting.is_of_second_label and setting.baseline in results:
             # The second label's model with an equal say, at no further training.
-            first = of_setting[one.setting.baseline]
-            spread = [float(np.std(each.found.scores)) for each in (first, one)]
+            spread = [float(np.std(results[one].scores)) for one in (setting.baseline, setting)]
             if min(spread) > 0:
-                compared.append(add_scores(first, one, [1 / of for of in spread]))
-    default = next((one.setting for one in results if one.setting.question == "default"), None)
-    if chosen.setting is default:
-        default = None
-    n = sum(one.setting.eligible for one in results)
-    choice = chosen.setting._replace(question="choice", baseline=default, best_of=n)
-    compared.append(chosen._replace(setting=choice))
+                compared.append(add_scores(results, setting.baseline, setting, [1 / of for of in spread]))
+    default = next((one for one in results if one.question == "default" and one != chosen), None)
+    n = sum(one.eligible for one in results)
+    compared.append((chosen._replace(question="choice", baseline=default, best_of=n), found))
 
     # Tests, and one correction for all comparisons that the table could have held.
     rows: list[dict[str, Any]] = []
     tests: list[dict[str, Any]] = []
     comparisons = 0
-    for one in compared:
-        setting, baseline = one.setting, of_setting.get(one.setting.baseline)
+    for setting, one in compared:
         for measure in measures:
             row: dict[str, Any] = {
                 "question": setting.question,
                 "candidate": setting.name,
-                "baseline": "",
                 "measure": repr(measure),
-                "mean": one.found.means[measure],
-                "rounds": one.found.rounds,
-                "seconds": one.found.seconds,
+                "mean": one.means[measure],
+                "rounds": one.rounds,
+                "seconds": one.seconds,
             }
             rows.append(row)
-            if baseline is not None:
-                by_query = one.found.values[measure], baseline.found.values[measure]
-                x, weight = paired_differences(*by_query, one.found.queries.query_weight)
+            if setting.baseline in results:
+                by_query = one.values[measure], results[setting.baseline].values[measure]
+                x, weight = paired_differences(*by_query, one.queries.query_weight)
                 low, high = interval(x, weight, LEVEL / setting.best_of)
-                row |= {"baseline": baseline.setting.name, "difference": mean_of(x, weight)}
+                row |= {"baseline": setting.baseline.name, "difference": mean_of(x, weight)}
                 row |= {"low": low, "high": high, "p": two_sided_p(x, weight)}
                 tests.append(row)
                 comparisons += setting.best_of

@@ -35,10 +35,8 @@ Words of this code:
     tiles       longer lists, one after the other
     sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
                 others at a few Chebyshev points, and time grows as the length; scores however far apart
-    in_float64  lists of lanes and tiles whose scores are too far apart even then: one pair after the other, by the
-                plain double loop that all others equal
-
-`PairAccuracy` has a loop over pairs beside its derivation (`swaps.pair_accuracy`).
+    in_float64  lists of lanes and tiles whose scores are too far apart even then, and all of `PairAccuracy`: one pair
+                after the other, by the plain double loop that all others equal
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 

@@ -40,13 +40,15 @@ from lambdaboost.objectives.kernels.tiles import (
     pair_over_gains,
 )
 from lambdaboost.objectives.swaps.swap import (
+    DOCUMENTS,
     LONGEST_IN_LANES,
+    QUERY,
+    RANKS,
     Document,
     by_document,
     gain_delta,
     rank_terms,
     split_gain,
-    which_terms,
 )
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
@@ -199,13 +201,8 @@ def _fill_by_document(swap, query, position, offsets, rank, by_rank, discount, s
 
 
 # Which of the three it is, by the swap.
-fill_terms = by_type(
-    lambda swap: {
-        "terms_of_ranks": _fill_by_rank,
-        "terms_of_query": _fill_by_query,
-        "terms_of_documents": _fill_by_document,
-    }[which_terms(swap)]
-)
+FILLED_BY = {RANKS: _fill_by_rank, QUERY: _fill_by_query, DOCUMENTS: _fill_by_document}
+fill_terms = by_type(lambda swap: FILLED_BY[swap.terms_of])
 
 
 @inlined

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.levels import Levels, levels_of
-from lambdaboost.objectives.kernels.sigmoid import Local, Logistic
-from lambdaboost.objectives.swaps import swap_of
-from lambdaboost.objectives.swaps.swap import Unit
+from lambdaboost.objectives.kernels.sigmoid import Force, Local, Logistic
+from lambdaboost.objectives.swaps import gains_and_swap
+from lambdaboost.objectives.swaps.swap import Swap, Unit
 
 
 class Noise(NamedTuple):
@@ -52,7 +52,7 @@ class PairRule:
             )
 
     @property
-    def force(self) -> Logistic | Local:
+    def force(self) -> Force:
         """λ and μ of a pair as functions of its score difference."""
         force = Local if self.local else Logistic
         return force(float(self.sigma), float(self.center), np.float32(math.exp(self.center)))
@@ -61,21 +61,21 @@ class PairRule:
         """Which documents pair with which."""
         return levels_of(q, self.source, self.within, self.skip_zero)
 
-    def read(self, q: Queries) -> tuple[Levels, NDArray[np.float64], Any]:
+    def read(self, q: Queries) -> tuple[Levels, NDArray[np.float64], Swap]:
         """What is known of the pairs of some queries before any score; cached in `q`.
 
         Their levels, the gain of each level less that of the worst one that it pairs with, and the swap.
         """
 
-        def build() -> tuple[Levels, NDArray[np.float64], Any]:
+        def build() -> tuple[Levels, NDArray[np.float64], Swap]:
             levels = self.levels(q)
             if self.metric is None:
                 return levels, np.zeros(levels.size.size), Unit(q.n_documents)
-            swap = swap_of(self.metric)
-            return levels, level_gains(partial(swap.gains, self.metric), q, levels), swap.make(self.metric, q)
+            gains, make = gains_and_swap(self.metric)
+            return levels, level_gains(partial(gains, self.metric), q, levels), make(self.metric, q)
 
         key = ("pairs", self.source, self.within, self.skip_zero, self.metric)
-        pairs: tuple[Levels, NDArray[np.float64], Any] = q.memo(key, build)
+        pairs: tuple[Levels, NDArray[np.float64], Swap] = q.memo(key, build)
         return pairs
 
     def has_pair(self, q: Queries) -> bool:

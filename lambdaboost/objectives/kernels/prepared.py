@@ -7,14 +7,14 @@ lanes    up to 40 documents                                        64 lists side
 sweep    many pairs, few levels, a swap that is a sum of terms     documents by discount, at fixed points (`sweep`)
 tiles    all others                                                one list after the other (`tiles`)
 float64  of those in lanes and tiles the ones whose scores are     one pair after the other (`in_float64`)
-         too far apart for float32, even when gaps are narrowed
-turned   all, with the swaps of `PairAccuracy`                     one pair after the other (`swaps.pair_accuracy`)
+         too far apart for float32, even when gaps are narrowed;
+         all, where discounts depend on the pair (`PairAccuracy`)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +27,21 @@ from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, in_batches, sum_by_lanes
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE
+from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE, Force
 from lambdaboost.objectives.kernels.sweep import is_sweep_faster, sum_by_sweep
 from lambdaboost.objectives.kernels.tiles import sum_by_tiles
-from lambdaboost.objectives.swaps.pair_accuracy import TurnedPairs, sum_turned_pairs
+from lambdaboost.objectives.swaps.swap import PAIRS, Swap
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int32]  # (n_documents,) the documents of each query by score, counted within the query
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
-BY_LANES, BY_TILES, BY_SWEEP, BY_FLOAT64, BY_TURNED_PAIRS = range(5)
+BY_LANES, BY_TILES, BY_SWEEP, BY_FLOAT64 = range(4)
 Kernels = NDArray[np.int8]  # one of these for each query
 LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_TILES: sum_by_tiles,
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
-    BY_TURNED_PAIRS: sum_turned_pairs,
 }
 NO_FACTOR, NO_ORDER = np.empty(0, np.float32), np.empty(0, np.int32)
 
@@ -64,7 +63,7 @@ class PreparedPairs:
     It holds arrays, never the queries, so that whoever keeps it does not keep a data set alive.
     """
 
-    def __init__(self, rule: PairRule, q: Queries, swap: Any = None) -> None:
+    def __init__(self, rule: PairRule, q: Queries, swap: Swap | None = None) -> None:
         """Find the levels, gains and weights of the pairs; a `swap` replaces that of the rule's measure."""
         levels, gain, of_measure = rule.read(q)
         self.swap = of_measure if swap is None else swap
@@ -78,7 +77,9 @@ class PreparedPairs:
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
         self.gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
 
-    def __call__(self, now: Round, swap: Any = None, force: Any = None) -> tuple[Derivatives, Derivatives]:
+    def __call__(
+        self, now: Round, swap: Swap | None = None, force: Force | None = None
+    ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document, new arrays; `swap` and `force` are those of this round, if it has its own."""
         swap, force = swap or self.swap, force or self.force
         groups, scores = self.groups, now.scores
@@ -124,10 +125,10 @@ def group_by_kernel(kernels: Kernels) -> dict[int, NDArray[np.bool_]]:
     return {int(which): kernels == which for which in np.unique(kernels)}
 
 
-def choose_kernels(q: Queries, levels: Levels, swap: Any) -> Kernels:
+def choose_kernels(q: Queries, levels: Levels, swap: Swap) -> Kernels:
     """The kernel of each query whose scores are near each other, (n_queries,)."""
-    if isinstance(swap, TurnedPairs):
-        return np.full(q.n_queries, BY_TURNED_PAIRS, dtype=np.int8)
+    if swap.terms_of == PAIRS:
+        return np.full(q.n_queries, BY_FLOAT64, dtype=np.int8)
     kernels = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     kernels[q.sizes <= LONGEST_IN_LANES] = BY_LANES
     kernels[is_sweep_faster(q, levels, swap)] = BY_SWEEP

@@ -76,13 +76,11 @@ class Logistic(NamedTuple):
     center: float  # c
     shift: np.float32  # e^c
 
-    @staticmethod
-    def pair_lambdas(force, weighted, rho, rest):
+    def pair_lambdas(self, weighted, rho, rest):
         """Times the weight of the pair."""
         return weighted, unfused_product(weighted, rest)
 
-    @staticmethod
-    def curvature(force, total):
+    def curvature(self, total):
         """At least 0."""
         return max(total, 0.0)
 
@@ -96,21 +94,20 @@ class Local(NamedTuple):
     share: np.float32 = ONE
     share_of_logistic: np.float32 = np.float32(0)  # the rest of 1
 
-    @staticmethod
-    def pair_lambdas(force, weighted, rho, rest):
+    def pair_lambdas(self, weighted, rho, rest):
         """Times the weight of the pair."""
         product = unfused_product(weighted, rest)
         return (
-            force.share_of_logistic * weighted + force.share * product,
-            product * (force.share_of_logistic + force.share * (rest - rho)),
+            self.share_of_logistic * weighted + self.share * product,
+            product * (self.share_of_logistic + self.share * (rest - rho)),
         )
 
-    @staticmethod
-    def curvature(force, total):
+    def curvature(self, total):
         """Of either sign."""
         return total
 
 
+Force = Logistic | Local
 pair_lambdas = by_type(lambda force: force.pair_lambdas)
 # What a sum of curvatures is, without the rounding errors that make one negative that cannot be.
 curvature = by_type(lambda force: force.curvature)

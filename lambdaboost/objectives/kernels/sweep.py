@@ -29,8 +29,6 @@ from a window may stand at that distance, and documents of the window read the s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,8 +39,8 @@ from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
+    Swap,
     gain_delta,
-    is_a_sum,
     n_sweep_terms,
     rank_terms,
     sweep_terms,
@@ -63,10 +61,10 @@ SCALE = 1 / np.prod(X[:, None] - X + np.eye(N_POINTS), axis=1)  # ℓ_u(x) = SCA
 BETTER, WORSE = 0, 1  # the role of the document that reads moments
 
 
-def is_sweep_faster(q: Queries, levels: Levels, swap: Any) -> NDArray[np.bool_]:
+def is_sweep_faster(q: Queries, levels: Levels, swap: Swap) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the sweep to be faster; (n_queries,)."""
     # A document has fewer pairs than its list has documents.
-    if not is_a_sum(type(swap)) or q.sizes.max() <= PAIRS_A_DOCUMENT:
+    if not swap.is_sum or q.sizes.max() <= PAIRS_A_DOCUMENT:
         return np.zeros(q.n_queries, dtype=bool)
     # A pair needs a document above the cutoff.
     pairs = levels.count_pairs() * np.minimum(1, 2 * swap.cutoff / q.sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -21,54 +21,48 @@ from lambdaboost.evaluation import (
     Recall,
     Spearman,
 )
-from lambdaboost.objectives.swaps.dcg import (
-    hits_over_k,
-    hits_over_relevant,
-    normalized_gains,
-    swap_of_dcg,
-    swap_of_hits,
-)
-from lambdaboost.objectives.swaps.err import swap_of_err
-from lambdaboost.objectives.swaps.map import one_over_m, swap_of_map
-from lambdaboost.objectives.swaps.mrr import gain_of_mrr, swap_of_mrr
-from lambdaboost.objectives.swaps.pair_accuracy import swap_of_pair_accuracy
-from lambdaboost.objectives.swaps.spearman import ranks_of_labels, swap_of_spearman
+from lambdaboost.evaluation.binary import relevant
+from lambdaboost.objectives.swaps.dcg import Dcg, hits_over_k, hits_over_relevant, normalized_gains
+from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
+from lambdaboost.objectives.swaps.map import AveragePrecision, one_over_m
+from lambdaboost.objectives.swaps.mrr import ReciprocalRank
+from lambdaboost.objectives.swaps.pair_accuracy import TurnedPairs
+from lambdaboost.objectives.swaps.spearman import LabelledRanks, ranks_of_labels
+from lambdaboost.objectives.swaps.swap import Swap
 
-
-class SwapOf(NamedTuple):
-    """How to compute the swaps of a measure: two functions of (measure, queries)."""
-
-    # The gain of every document, (n_documents,): a pair weighs as much as the difference.
-    gains: Callable[[Any, Queries], NDArray[Any]]
-    # What |ΔZ| is by the ranks: a swap (`swap`).
-    make: Callable[[Any, Queries], Any]
-
+# Two functions of a measure and queries: the gain of every document, (n_documents,), by whose differences pairs are
+# weighted, and the swap, what |ΔZ| is by the ranks.
+GainsAndSwap = tuple[Callable[[Any, Queries], NDArray[Any]], Callable[[Any, Queries], Swap]]
 
 # The measures whose swaps weight pairs.
-SWAPS: dict[type[Measure], SwapOf] = {
-    NDCG: SwapOf(normalized_gains, swap_of_dcg),
-    CNDCG: SwapOf(normalized_gains, swap_of_dcg),
-    Precision: SwapOf(hits_over_k, swap_of_hits),
-    Recall: SwapOf(hits_over_relevant, swap_of_hits),
-    MAP: SwapOf(one_over_m, swap_of_map),
-    MRR: SwapOf(gain_of_mrr, swap_of_mrr),
-    ERR: SwapOf(ERR.satisfaction, swap_of_err),
-    PairAccuracy: SwapOf(
-        lambda metric, q: q.source(metric.source, allow_negative=True), swap_of_pair_accuracy
-    ),
-    Spearman: SwapOf(ranks_of_labels, swap_of_spearman),
+SWAPS: dict[type[Measure], GainsAndSwap] = {
+    NDCG: (normalized_gains, Dcg.of),
+    CNDCG: (normalized_gains, Dcg.of),
+    Precision: (hits_over_k, Dcg.of_hits),
+    Recall: (hits_over_relevant, Dcg.of_hits),
+    MAP: (one_over_m, AveragePrecision.of),
+    MRR: (relevant, ReciprocalRank.of),
+    ERR: (ERR.satisfaction, ExpectedReciprocalRank.of),
+    PairAccuracy: (lambda metric, q: q.source(metric.source, allow_negative=True), TurnedPairs.of),
+    Spearman: (ranks_of_labels, LabelledRanks.of),
 }
 
 
-def check_swap(name: str, metric: object) -> None:
+def check_swap(name: str, metric: Any) -> None:
     """Raise where no swap of `metric` is known."""
-    if not isinstance(metric, tuple(SWAPS)):
+    base = next((cls for cls in type(metric).__mro__ if cls in SWAPS), None)
+    if base is None:
         known = ", ".join(measure.__name__ for measure in SWAPS)
         raise TypeError(
             f"{name} is {plain(repr(metric))}, expected a measure whose swaps weight pairs: one of {known}"
         )
+    if type(metric).values is not base.values:
+        raise TypeError(
+            f"{name} is {plain(repr(metric))}, which has values of its own, so that the swaps of {base.__name__} are "
+            f"not its own: give {base.__name__}, or write an objective with λ of this measure, a subclass of Objective"
+        )
 
 
-def swap_of(metric: Measure) -> SwapOf:
-    """The swaps of a measure: its own, or those of its nearest base class."""
+def gains_and_swap(metric: Measure) -> GainsAndSwap:
+    """The two functions of a measure: its own, or those of its nearest base class."""
     return next(SWAPS[cls] for cls in type(metric).__mro__ if cls in SWAPS)

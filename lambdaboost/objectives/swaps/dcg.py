@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,39 +11,47 @@ from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
 from lambdaboost.evaluation.binary import count_judged, relevant
-from lambdaboost.objectives.swaps.swap import LONGEST_IN_LANES
+from lambdaboost.objectives.swaps.swap import DOCUMENTS, LONGEST_IN_LANES, RANKS, Swap
 
 
-class Dcg(NamedTuple):
+# `discounts` are by rank, at as many ranks as `ranks_from_0` has.
+class Dcg(Swap, NamedTuple("Dcg", [("discounts", NDArray[np.float64]), ("cutoff", int)])):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised."""
 
-    discounts: NDArray[np.float64]  # by rank, at as many ranks as `ranks_from_0` has
-    cutoff: int
+    terms_of = RANKS
 
-    @staticmethod
-    def terms_of_ranks(swap, first, by_rank, discount, second):
+    @classmethod
+    def of(cls, metric: NDCG | CNDCG, q: Queries) -> Dcg:
+        """The discounts of a measure of the DCG family."""
+        return cls(discounts_to(metric.k, q), metric.k or q.n_documents)
+
+    @classmethod
+    def of_hits(cls, metric: Precision | Recall, q: Queries) -> Dcg:
+        """A document counts its gain in the first k ranks, and nothing below."""
+        return cls(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)
+
+    def rank_terms(self, first, by_rank, discount, second):
         """Discounts, whichever documents stand there.
 
         They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
         """
-        last = swap.discounts[discount.size - 1]
+        last = self.discounts[discount.size - 1]
         for rank in range(discount.size):
-            discount[rank] = swap.discounts[rank] - last
-        return swap.cutoff
+            discount[rank] = self.discounts[rank] - last
+        return self.cutoff
 
 
-class MeanDcg(NamedTuple):
+# `mean` is (n_documents,).
+class MeanDcg(Swap, NamedTuple("MeanDcg", [("mean", NDArray[np.float32]), ("cutoff", int)])):
     """A pair weighs |G_i − G_j| · |m_i − m_j|, m the mean discount of a document over rankings (`kernels.noise`)."""
 
-    mean: NDArray[np.float32]  # (n_documents,)
-    cutoff: int
+    terms_of = DOCUMENTS
 
-    @staticmethod
-    def terms_of_documents(swap, first, by_rank, discount, second):
-        """Mean discounts, in the order given; if those that are 0 come last, they are below the cutoff."""
+    def rank_terms(self, first, by_rank, discount, second):
+        """Mean discounts, in the order given, if those that are 0 come last, they are below the cutoff."""
         n = by_rank.size
         for rank in range(n):
-            discount[rank] = swap.mean[first + by_rank[rank]]
+            discount[rank] = self.mean[first + by_rank[rank]]
         while n > 0 and discount[n - 1] == 0:
             n -= 1
         return n
@@ -90,13 +98,3 @@ def discounts_to(k: int | None, q: Queries) -> NDArray[np.float64]:
 
     found: NDArray[np.float64] = q.memo(("discounts", k), build)
     return found
-
-
-def swap_of_dcg(metric: Any, q: Queries) -> Dcg:
-    """Discounts by rank and the cutoff of a measure of the DCG family."""
-    return Dcg(discounts_to(metric.k, q), metric.k or q.n_documents)
-
-
-def swap_of_hits(metric: Precision | Recall, q: Queries) -> Dcg:
-    """A document counts its gain in the first k ranks, and nothing below."""
-    return Dcg(q.memo(("first ranks", metric.k), lambda: (ranks_from_0(q) < metric.k) * 1.0), metric.k)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
+from lambdaboost.objectives.swaps.swap import Swap
 
 # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it: V has the same
 # factor, which cancels. A smaller number would leave the sums of the sweep no digits.
@@ -25,21 +26,25 @@ SURE = 0.9e-9  # less than 2⁻³⁰, 1 − R of the highest of 30 grades
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
-class ExpectedReciprocalRank(NamedTuple):
+# `satisfaction` is (n_documents,).
+class ExpectedReciprocalRank(
+    Swap, NamedTuple("ExpectedReciprocalRank", [("satisfaction", NDArray[np.float64]), ("cutoff", int)])
+):
     """ERR; a document's gain is its satisfaction."""
 
-    gains: NDArray[np.float64]  # (n_documents,)
-    cutoff: int
+    @classmethod
+    def of(cls, metric: ERR, q: Queries) -> ExpectedReciprocalRank:
+        """The swap of ERR."""
+        return cls(metric.satisfaction(q), metric.k or q.n_documents)
 
-    @staticmethod
-    def terms_of_query(swap, first, by_rank, discount, second):
+    def rank_terms(self, first, by_rank, discount, second):
         """V and 1/(1 − R) of each rank."""
         n = by_rank.size
-        depth = min(swap.cutoff, n)
+        depth = min(self.cutoff, n)
         # `discount` holds the chance that the user still reads below each rank, before it holds V.
         p = 1.0
         for r in range(n):
-            miss = max(1 - swap.gains[first + by_rank[r]], SURE)
+            miss = max(1 - self.satisfaction[first + by_rank[r]], SURE)
             p *= miss
             discount[r] = p
             second[r] = 1 / miss
@@ -50,17 +55,10 @@ class ExpectedReciprocalRank(NamedTuple):
             discount[r] = v if v > SMALL else 0.0
         return depth
 
-    @staticmethod
-    def rank_delta(swap, i, j):
+    def rank_delta(self, i, j):
         """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
         return max((i.discount - j.discount) * i.second, (j.discount - i.discount) * j.second)
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second):
+    def sweep_terms(self, upper, lower, second):
         """V, times 1/(1 − R) of the upper document's level."""
         return 0.0, second[upper]
-
-
-def swap_of_err(metric: ERR, q: Queries) -> ExpectedReciprocalRank:
-    """The swap of ERR."""
-    return ExpectedReciprocalRank(metric.satisfaction(q), metric.k or q.n_documents)

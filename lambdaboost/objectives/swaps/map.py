@@ -23,20 +23,25 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
 from lambdaboost.evaluation.binary import count_judged, relevant
+from lambdaboost.objectives.swaps.swap import Swap
 
 
-class AveragePrecision(NamedTuple):
+# `gains` are (n_documents,).
+class AveragePrecision(
+    Swap, NamedTuple("AveragePrecision", [("gains", NDArray[np.float64]), ("cutoff", int)])
+):
     """MAP; a relevant document's gain is 1/M."""
 
-    gains: NDArray[np.float64]  # (n_documents,)
-    cutoff: int
+    @classmethod
+    def of(cls, metric: MAP, q: Queries) -> AveragePrecision:
+        """The swap of MAP."""
+        return cls(one_over_m(metric, q), metric.k or q.n_documents)
 
-    @staticmethod
-    def terms_of_query(swap, first, by_rank, discount, second):
+    def rank_terms(self, first, by_rank, discount, second):
         """C v − S + v/2 and v/2 of each rank."""
         relevant = reciprocals = 0.0
-        depth = min(swap.cutoff, by_rank.size)
-        gains = swap.gains[first : first + by_rank.size]
+        depth = min(self.cutoff, by_rank.size)
+        gains = self.gains[first : first + by_rank.size]
         for r in range(depth):
             # No branch, which the processor could not foresee.
             is_relevant, reciprocal = np.float64(gains[by_rank[r]] > 0), 1 / (r + 1)
@@ -48,13 +53,11 @@ class AveragePrecision(NamedTuple):
             discount[r], second[r] = -reciprocals, 0
         return depth
 
-    @staticmethod
-    def rank_delta(swap, i, j):
+    def rank_delta(self, i, j):
         """M w of a relevant document i and another j."""
         return abs(i.discount - j.discount) - (i.second - j.second)
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second):
+    def sweep_terms(self, upper, lower, second):
         """Discounts, less second terms where the relevant document stands above, plus them where it stands below."""
         return 0.0, 1.0, -1.0 if upper < lower else 1.0
 
@@ -63,8 +66,3 @@ def one_over_m(metric: MAP, q: Queries) -> NDArray[np.float64]:
     """1/M for each relevant document, else 0; (n_documents,)."""
     m = np.clip(count_judged(metric, q)[0], 1, metric.k)
     return relevant(metric, q) / np.repeat(m, q.sizes)
-
-
-def swap_of_map(metric: MAP, q: Queries) -> AveragePrecision:
-    """The swap of MAP."""
-    return AveragePrecision(one_over_m(metric, q), metric.k or q.n_documents)

@@ -17,48 +17,44 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
 from lambdaboost.evaluation.binary import relevant
+from lambdaboost.objectives.swaps.swap import Swap
 
 
-class ReciprocalRank(NamedTuple):
+# `relevant` is 1 or 0, (n_documents,).
+class ReciprocalRank(
+    Swap, NamedTuple("ReciprocalRank", [("relevant", NDArray[np.float32]), ("cutoff", int)])
+):
     """MRR; a relevant document's gain is 1."""
 
-    relevant: NDArray[np.float32]  # (n_documents,) 1 or 0
-    cutoff: int
+    is_sum = False
 
-    @staticmethod
-    def terms_of_query(swap, first, by_rank, discount, second):
+    @classmethod
+    def of(cls, metric: MRR, q: Queries) -> ReciprocalRank:
+        """The swap of MRR."""
+        return cls(relevant(metric, q), metric.k or q.n_documents)
+
+    def rank_terms(self, first, by_rank, discount, second):
         """What x − Z or v − Z is of each rank's document."""
         n = by_rank.size
         # The ranks of the first two relevant documents, n where there is none.
         highest = next_highest = n
         for r in range(n):
-            if swap.relevant[first + by_rank[r]] > 0:
+            if self.relevant[first + by_rank[r]] > 0:
                 if highest < n:
                     next_highest = r
                     break
                 highest = r
-        depth = min(swap.cutoff, n)
+        depth = min(self.cutoff, n)
         now = 1 / (highest + 1) if highest < depth else 0.0
         for r in range(n):
             if r == highest:
                 discount[r] = (1 / (next_highest + 1) if next_highest < depth else 0.0) - now
-            elif swap.relevant[first + by_rank[r]] > 0:
+            elif self.relevant[first + by_rank[r]] > 0:
                 discount[r] = 0
             else:
                 discount[r] = (1 / (r + 1) if r < depth else 0.0) - now
         return min(depth, highest + 1)
 
-    @staticmethod
-    def rank_delta(swap, i, j):
+    def rank_delta(self, i, j):
         """What the swap of a relevant document and another is worth, whichever of them is i."""
         return abs(max(i.discount, j.discount))
-
-
-def gain_of_mrr(metric: MRR, q: Queries) -> NDArray[np.float32]:
-    """1 for each relevant document, else 0; (n_documents,)."""
-    return relevant(metric, q)
-
-
-def swap_of_mrr(metric: MRR, q: Queries) -> ReciprocalRank:
-    """The swap of MRR."""
-    return ReciprocalRank(relevant(metric, q), metric.k or q.n_documents)

@@ -8,7 +8,9 @@ between them: a level that is a or b turns one, a level between the two turns tw
 the documents of levels a, b and c up to rank r, N all pairs. With V_x(r) the documents worse than level x up to rank r
 plus those no better, K = V_a − V_b.
 
-No discount of the two ranks says this, so `PairAccuracy` has a loop over pairs of its own.
+So the discount of a rank depends on both levels of a pair. For the pairs of one document, of level x at rank r, with
+those below it, a document of level y at rank p has the discount D_p = V_x(p) − V_y(p) + V_y(r), and the upper document
+itself D_r = V_x(r): then N w = |D_r − D_p|.
 """
 
 from __future__ import annotations
@@ -18,97 +20,78 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import called, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.evaluation.levels import levels_of
-from lambdaboost.evaluation.rankings import longest
-from lambdaboost.objectives.kernels.sigmoid import curvature, logistic, pair_lambdas
+from lambdaboost.objectives.swaps.swap import PAIRS, Swap
 
 
-class TurnedPairs(NamedTuple):
+class TurnedPairs(
+    Swap,
+    NamedTuple(
+        "TurnedPairs",
+        [
+            ("level", NDArray[np.int32]),  # (n_documents,) -1 without a label
+            ("share", NDArray[np.float64]),  # (n_documents,) 1/N of the document's query
+            ("cutoff", int),
+        ],
+    ),
+):
     """PairAccuracy: a pair weighs the number of pairs that its swap turns, over N."""
 
-    share: NDArray[np.float64]  # (n_documents,) 1/N of the document's query
+    terms_of = PAIRS
+    is_sum = False
 
+    @classmethod
+    def of(cls, metric: PairAccuracy, q: Queries) -> TurnedPairs:
+        """The swap of PairAccuracy; 1/N is 0 where there is no pair."""
+        levels = levels_of(q, metric.source).as_int32()
+        pairs = levels.count_pairs()
+        share = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
+        return cls(levels.of_document, np.repeat(share, q.sizes), q.n_documents)
 
-@kernel
-def sum_turned_pairs(first, last, offsets, selected, order, scores, levels, gain, factor, swap, force, out):
-    """Write λ and μ of selected queries of first:last. Arguments as of `tiles.sum_by_tiles`; `gain` is not read."""
-    most, most_levels = longest(first, last, offsets), longest(first, last, levels.first)
-    # By rank: level, V of that level, pairs that a swap with the upper document of a pair turns; λ and μ.
-    level, own, turned = np.empty((3, most), np.int64)
-    lam, mu = np.empty((2, most))
-    # By level: documents up to a rank, V.
-    passed, of_level = np.empty((2, most_levels), np.int64)
-    for q in range(first, last):
-        if not selected[q]:
-            continue
-        a, b = offsets[q], offsets[q + 1]
-        n, by_rank, level_of, s = b - a, order[a:b], levels.of_document[a:b], scores[a:b]
-        reach = levels.reach[levels.first[q] : levels.first[q + 1]]
-        for r in range(n):
-            level[r] = level_of[by_rank[r]]
-            lam[r] = mu[r] = 0
-        _count_own(level[:n], passed[: reach.size], own)
-
-        # Every rank with all below it.
+    def rank_terms(self, first, by_rank, discount, second):
+        """V of each document's own level at its rank over N, as the second term."""
+        # The documents of each level so far, in the place of the discounts.
+        n_levels = 0
+        for r in range(by_rank.size):
+            n_levels = max(n_levels, self.level[first + by_rank[r]] + 1)
+        passed = discount[:n_levels]
         passed[:] = 0
-        for r in range(n):
-            if level[r] < 0:
-                continue
-            passed[level[r]] += 1
-            _count_turned(r, level[:n], own, passed[: reach.size], of_level, turned)
-            for p in range(r + 1, n):
-                better, worse = (r, p) if level[r] < level[p] else (p, r)
-                if level[better] < 0 or level[better] == level[worse] or level[worse] >= reach[level[better]]:
-                    continue
-                i, j = by_rank[better], by_rank[worse]
-                rho, rest = logistic(force.sigma * (s[i] - s[j]) + force.center)
-                w = turned[p] * swap.share[a] * (factor[a + i] if factor.size else 1.0)
-                f, c = pair_lambdas(force, w * rho, rho, rest)
-                lam[better] += f
-                lam[worse] -= f
-                mu[better] += c
-                mu[worse] += c
+        for r in range(by_rank.size):
+            level = self.level[first + by_rank[r]]
+            if level >= 0:
+                passed[level] += 1
+                v = passed[level]
+                for worse in range(level + 1, passed.size):
+                    v += 2 * passed[worse]
+                second[r] = v * self.share[first]
+        return self.cutoff
 
-        # From ranks back to documents.
-        for r in range(n):
-            out[0, a + by_rank[r]], out[1, a + by_rank[r]] = lam[r], curvature(force, mu[r])
+    def pair_terms(self, first, upper, level, memory, discount, second):
+        """Discounts as the document at rank `upper` sees them, each over N."""
+        if level[upper] < 0:
+            return
+        # V of every level at the upper rank, in the place of the documents of each level down to there.
+        v = memory
+        v[:] = 0
+        for r in range(upper + 1):
+            if level[r] >= 0:
+                v[level[r]] += 1
+        worse_passed = 0.0
+        for x in range(v.size - 1, -1, -1):
+            passed = v[x]
+            v[x] = 2 * worse_passed + passed
+            worse_passed += passed
 
+        # V of the upper document's own level at each rank, counted from there.
+        own = v[level[upper]]
+        discount[upper] = own * self.share[first]
+        for p in range(upper + 1, level.size):
+            if level[p] >= 0:
+                own += np.float64(level[p] > level[upper]) + np.float64(level[p] >= level[upper])
+                discount[p] = (own + v[level[p]]) * self.share[first] - second[p]
 
-@called
-def _count_own(level, passed, own):
-    """Write V of each document's own level at its rank."""
-    passed[:] = 0
-    for r in range(level.size):
-        if level[r] >= 0:
-            passed[level[r]] += 1
-            own[r] = passed[level[r]]
-            for worse in range(level[r] + 1, passed.size):
-                own[r] += 2 * passed[worse]
-
-
-@called
-def _count_turned(r, level, own, passed, of_level, turned):
-    """Write how many pairs a swap of ranks r and p turns, for each p below r; `passed` are levels up to rank r."""
-    worse_passed = 0
-    for x in range(passed.size - 1, -1, -1):
-        of_level[x] = 2 * worse_passed + passed[x]  # V of every level at rank r
-        worse_passed += passed[x]
-    v = 0  # of the level of rank r, counted from there
-    for p in range(r + 1, level.size):
-        if level[p] >= 0:
-            v += np.int64(level[p] > level[r]) + np.int64(level[p] >= level[r])
-            turned[p] = abs(v - (own[p] - of_level[level[p]]))
-
-
-def one_over_n(metric: PairAccuracy, q: Queries) -> NDArray[np.float64]:
-    """1/N of the query of each document, 0 where there is no pair; (n_documents,)."""
-    pairs = levels_of(q, metric.source).count_pairs()
-    return np.repeat(np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries)), q.sizes)
-
-
-def swap_of_pair_accuracy(metric: PairAccuracy, q: Queries) -> TurnedPairs:
-    """The swap of PairAccuracy."""
-    return TurnedPairs(one_over_n(metric, q))
+    def gain_delta(self, i, j):
+        """One, whatever the gains."""
+        return 1.0

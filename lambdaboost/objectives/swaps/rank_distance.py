@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.elementary import log2, near_polynomial
 from lambdaboost.objectives.swaps.dcg import discounts_to
-from lambdaboost.objectives.swaps.swap import ONE
+from lambdaboost.objectives.swaps.swap import ONE, RANKS, Swap
 
 TWO = np.float32(2)
 # log2((1 + z) / (1 − z)) / z by z², z up to 1/5, within 1e-8.
@@ -31,24 +31,37 @@ B0, B1, B2, B3 = near_polynomial(
 )
 
 
-class RankDistance(NamedTuple):
+class RankDistance(
+    Swap,
+    NamedTuple(
+        "RankDistance",
+        [
+            ("discounts", NDArray[np.float64]),  # D by rank from 0
+            ("k", np.float32),  # infinite where there is none
+            ("of_discounts", np.float32),  # a
+            ("of_distance", np.float32),  # b
+            ("cutoff", int),
+        ],
+    ),
+):
     """Pairs of near ranks weigh most; the first number of a rank is the rank from 0, the second D, past k too."""
 
-    discounts: NDArray[np.float64]  # D by rank from 0
-    k: np.float32  # infinite where there is none
-    of_discounts: np.float32  # a
-    of_distance: np.float32  # b
-    cutoff: int
+    terms_of = RANKS
+    is_sum = False
 
-    @staticmethod
-    def terms_of_ranks(swap, first, by_rank, discount, second):
+    @classmethod
+    def of(cls, q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:
+        """The swap for lists as long as those of `q`, truncated at rank k; pairs below it count."""
+        shares = np.float32(of_discounts), np.float32(of_distance)
+        return cls(discounts_to(None, q), np.float32(k or np.inf), *shares, q.n_documents)
+
+    def rank_terms(self, first, by_rank, discount, second):
         """The ranks themselves and their discounts."""
-        for r in range(min(discount.size, swap.discounts.size)):
-            discount[r], second[r] = r, swap.discounts[r]
-        return swap.cutoff
+        for r in range(min(discount.size, self.discounts.size)):
+            discount[r], second[r] = r, self.discounts[r]
+        return self.cutoff
 
-    @staticmethod
-    def rank_delta(swap, i, j):
+    def rank_delta(self, i, j):
         """What the discounts differ by, and what a distance of the ranks is worth."""
         # A column that pads a loop may have the rank of the row, and must have a finite weight.
         x = np.float32(max(abs(i.discount - j.discount), ONE)) + ONE
@@ -57,15 +70,8 @@ class RankDistance(NamedTuple):
         zz = z * z
         step = z * (B0 + zz * (B1 + zz * (B2 + zz * B3)))  # ℓ
         # 1/c, the lower rank being the one of the smaller D.
-        is_past = np.float32(max(i.discount, j.discount) >= swap.k)
+        is_past = np.float32(max(i.discount, j.discount) >= self.k)
         inverse_c = ONE - is_past * min(i.second, j.second)
-        of_distance = swap.of_distance * step / (log2_x * (log2_x + step) * inverse_c)
-        at_i, at_j = np.float32(i.discount < swap.k) * i.second, np.float32(j.discount < swap.k) * j.second
-        return swap.of_discounts * abs(at_i - at_j) + of_distance
-
-
-def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:
-    """The swap for lists as long as those of `q`, truncated at rank k; pairs below it count."""
-    return RankDistance(
-        discounts_to(None, q), np.float32(k or np.inf), np.float32(of_discounts), np.float32(of_distance), q.n_documents
-    )  # fmt: skip
+        of_distance = self.of_distance * step / (log2_x * (log2_x + step) * inverse_c)
+        at_i, at_j = np.float32(i.discount < self.k) * i.second, np.float32(j.discount < self.k) * j.second
+        return self.of_discounts * abs(at_i - at_j) + of_distance

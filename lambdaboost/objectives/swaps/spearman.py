@@ -19,22 +19,25 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlations import centered_ranks
+from lambdaboost.objectives.swaps.swap import Swap
 
 
-class LabelledRanks(NamedTuple):
+# `labelled` is (n_documents,).
+class LabelledRanks(Swap, NamedTuple("LabelledRanks", [("labelled", NDArray[np.bool_]), ("cutoff", int)])):
     """Spearman; a discount is minus the rank among the labelled documents, which float32 holds up to 16 million."""
 
-    labelled: NDArray[np.bool_]  # (n_documents,)
-    cutoff: int
+    @classmethod
+    def of(cls, metric: Spearman, q: Queries) -> LabelledRanks:
+        """The swap of Spearman."""
+        return cls(~np.isnan(q.source(metric.source, allow_negative=True)), q.n_documents)
 
-    @staticmethod
-    def terms_of_query(swap, first, by_rank, discount, second):
+    def rank_terms(self, first, by_rank, discount, second):
         """Minus the ranks."""
         rank = 0
         for r in range(by_rank.size):
-            rank += int(swap.labelled[first + by_rank[r]])
+            rank += int(self.labelled[first + by_rank[r]])
             discount[r] = -rank  # falling from rank to rank, as the sweep expects
-        return swap.cutoff
+        return self.cutoff
 
 
 def ranks_of_labels(metric: Spearman, q: Queries) -> NDArray[np.float64]:
@@ -44,8 +47,3 @@ def ranks_of_labels(metric: Spearman, q: Queries) -> NDArray[np.float64]:
     n = np.add.reduceat(labelled, starts, dtype=np.float64)
     scale = np.repeat(np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts)), q.sizes)
     return np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size))
-
-
-def swap_of_spearman(metric: Spearman, q: Queries) -> LabelledRanks:
-    """The swap of Spearman."""
-    return LabelledRanks(~np.isnan(q.source(metric.source, allow_negative=True)), q.n_documents)

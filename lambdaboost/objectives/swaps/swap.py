@@ -1,28 +1,12 @@
 """A swap: |ΔZ|, the change of a measure when two documents of a query change places, which weights their pair.
 
-A *swap* is a NamedTuple, so that the compiler knows it by its type. Its fields are what it reads of documents and
-ranks: in each of them a `cutoff`, the rank past which two documents gain nothing. What |ΔZ| is, it says in static
-functions. `TurnedPairs` of PairAccuracy is none: it has a kernel of its own.
+A *swap* is a named tuple of what it reads of documents and ranks, so that the compiler knows it by its type, and
+derives from `Swap`, whose functions say what |ΔZ| is; the swaps of measures are in the other files. A swap writes two
+values for every rank of a query, its *discount* D and a *second* term. By default |ΔZ| of documents i and j is
+|gain difference| · |D_i − D_j|.
 
-One function writes two values for every rank of a query, its *discount* and a *second* term, and returns the rank past
-which two documents gain nothing by a swap. It is given the query's first document and, by rank, its documents counted
-from there. Its name says what the values are of:
-
-- `terms_of_ranks`: of the ranks alone, and so the same in all queries;
-- `terms_of_query`: of the documents at the ranks too;
-- `terms_of_documents`: of each document, whatever its rank.
-
-By default |ΔZ| of documents i and j is |gain difference| · |D_i − D_j|, D the discount. A swap with another rule
-defines
-
-- `rank_delta`, what the discounts and second terms of both decide. It does not branch: `min`, `max` and `abs` fill
-  vector lanes, conditions do not;
-- `sweep_terms`, if time can grow as the length of a list (`kernels.sweep`). Over the difference of the gains, |ΔZ| of a
-  level at the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), D_1 the discount,
-  D_2 the second term; D_1 falls from rank to rank. It returns w_0, w_1 and w_2, as many as it needs;
-- `gain_delta`, if what the gains decide is not their difference.
-
-`Unit` stands here, the swaps of measures in the other files.
+`by_type` makes functions of kernels of them: `rank_delta(swap, i, j)` is that of the swap's class, compiled into the
+kernel.
 """
 
 from __future__ import annotations
@@ -36,6 +20,12 @@ from lambdaboost._jit import by_type, inlined_strict_fp, known_by_type
 ONE = np.float32(1)
 # Documents of a list: longer ones are faster by tiles (`kernels.lanes`, `kernels.tiles`).
 LONGEST_IN_LANES = 40
+
+# What the discount and the second term of a rank depend on.
+RANKS = 0  # the rank alone: they are the same in all queries
+QUERY = 1  # the documents at the ranks too
+DOCUMENTS = 2  # the document alone, whatever its rank
+PAIRS = 3  # the other document of the pair too
 
 
 class Document(NamedTuple):
@@ -62,65 +52,75 @@ def _difference(gain_i, rest_i, gain_j, rest_j):
     return (gain_i - gain_j) + (rest_i - rest_j)
 
 
-def gain_difference(swap, i, j):
-    """The part of |ΔZ| that the gains of a better document and a worse one decide."""
-    return _difference(i.gain, i.gain_rest, j.gain, j.gain_rest)
+class Swap:
+    """What |ΔZ| is; a measure's own defines `rank_terms`, and what else is not as here. They are compiled."""
+
+    cutoff: int  # the rank past which two documents gain nothing by a swap
+    terms_of = QUERY  # what `rank_terms` depend on
+    # Whether |ΔZ| is a sum of terms of both ranks (`sweep_terms`), so that time can grow as the length of a list.
+    is_sum = True
+
+    def rank_terms(self, first, by_rank, discount, second):
+        """Write the discount and the second term of every rank; the rank past which a swap gains nothing.
+
+        `first` is the query's first document, and `by_rank` are its documents, counted from there.
+        """
+        raise NotImplementedError
+
+    def pair_terms(self, first, upper, level, memory, discount, second):
+        """Write them anew for the pairs of the document at rank `upper` with those below, if they are of `PAIRS`.
+
+        `level` is that of each rank's document, -1 without a label, and `memory` has room for a number of each level.
+        """
+
+    def gain_delta(self, i, j):
+        """The part of |ΔZ| that the gains of a better document i and a worse one j decide."""
+        return _difference(i.gain, i.gain_rest, j.gain, j.gain_rest)
+
+    def rank_delta(self, i, j):
+        """The part that their ranks decide, by the discounts and second terms of both.
+
+        It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not.
+        """
+        return abs(i.discount - j.discount)
+
+    def sweep_terms(self, upper, lower, second):
+        """The same as a sum, for `kernels.sweep`: w_0, w_1 and w_2, as many as it needs.
+
+        Over the difference of the gains, |ΔZ| of a level at the upper rank and one at the lower is w_0 +
+        Σ_k w_k (D_k of the upper − D_k of the lower), D_1 the discount, which falls from rank to rank, D_2 the second
+        term. `second` is that of each level.
+        """
+        return 0.0, 1.0
 
 
-def discount_difference(swap, i, j):
-    """How far the discounts of two ranks differ."""
-    return abs(i.discount - j.discount)
-
-
-def discount_alone(swap, upper, lower, second):
-    """The discount alone, which falls from rank to rank."""
-    return 0.0, 1.0
-
-
-def which_terms(swap: type) -> str:
-    """The name of the function that writes its discounts and second terms."""
-    return next(
-        name for name in ("terms_of_ranks", "terms_of_query", "terms_of_documents") if hasattr(swap, name)
-    )
-
-
-def is_a_sum(swap: type) -> bool:
-    """Whether |ΔZ| is a sum of terms of both ranks (`sweep_terms`)."""
-    return hasattr(swap, "sweep_terms") or not hasattr(swap, "rank_delta")
-
-
-rank_terms = by_type(lambda swap: getattr(swap, which_terms(swap)))
-by_document = known_by_type(lambda swap: which_terms(swap) == "terms_of_documents")
-gain_delta = by_type(lambda swap: getattr(swap, "gain_delta", gain_difference))
-rank_delta = by_type(lambda swap: getattr(swap, "rank_delta", discount_difference))
-sweep_terms = by_type(lambda swap: getattr(swap, "sweep_terms", discount_alone))
+rank_terms = by_type(lambda swap: swap.rank_terms)
+pair_terms = by_type(lambda swap: swap.pair_terms)
+gain_delta = by_type(lambda swap: swap.gain_delta)
+rank_delta = by_type(lambda swap: swap.rank_delta)
+sweep_terms = by_type(lambda swap: swap.sweep_terms)
+by_document = known_by_type(lambda swap: swap.terms_of == DOCUMENTS)
 # The number of D_k that the sweep needs: 0, 1 or 2.
-n_sweep_terms = known_by_type(
-    lambda swap: len(getattr(swap, "sweep_terms", discount_alone)(None, 0, 0, np.ones(1))) - 1
-)
+n_sweep_terms = known_by_type(lambda swap: len(swap.sweep_terms(None, 0, 0, np.ones(1))) - 1)
 
 
-class Unit(NamedTuple):
+class Unit(Swap, NamedTuple("Unit", [("cutoff", int)])):
     """Every pair weighs 1 (RankNet)."""
 
-    cutoff: int
+    terms_of = RANKS
 
-    @staticmethod
-    def terms_of_ranks(swap, first, by_rank, discount, second):
+    def rank_terms(self, first, by_rank, discount, second):
         """Nothing by rank."""
-        return swap.cutoff
+        return self.cutoff
 
-    @staticmethod
-    def gain_delta(swap, i, j):
+    def gain_delta(self, i, j):
         """One, whatever the gains."""
         return ONE
 
-    @staticmethod
-    def rank_delta(swap, i, j):
+    def rank_delta(self, i, j):
         """One."""
         return ONE
 
-    @staticmethod
-    def sweep_terms(swap, upper, lower, second):
+    def sweep_terms(self, upper, lower, second):
         """One."""
         return (1.0,)

@@ -30,7 +30,7 @@ from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
-from lambdaboost.training import boost, make_dataset, trainable
+from lambdaboost.training import make_dataset, trainable
 from lambdaboost.traps import NO_PAIR
 
 __all__ = ["train"]
@@ -231,7 +231,7 @@ def _train_on_worker(
         train, valid = make_dataset(engine, data), None
         if held_out:
             valid = make_dataset(engine, Collection.concat(held_out), train)
-        booster = boost(engine, gradient, params, rounds, train, valid, *stop)
+        booster = stock.train(gradient, params, rounds, train, valid, *stop)
     if errors:
         raise errors[0]
     return stock.write(booster, "")

@@ -191,6 +191,7 @@ def test_an_engines_refusal_is_reported_without_its_stack(capfd, folder, tmp_pat
 PLACES = {
     "does not exist; create it": "train TRAIN --out HERE/no/model",
     "is a folder": "train TRAIN --out HERE",
+    "out . is a folder": "train TRAIN --out .",
     "'HERE/none.txt' does not exist": "train HERE/none.txt --out HERE/m",
     "is a directory": "train HERE --out HERE/m",
     "See lambdaboost train --help": "train TRAIN",

@@ -533,6 +533,10 @@ class Encoder:
     ) -> Collection:
         """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
+        # Before a text in another column, of which the queries are made, is taken for a feature.
+        query = self.columns.query
+        if table.is_named and query is not None and arrays.get("group") is None and arrays.get("qid") is None:
+            table.check(query, "query")
         features = self.transform(table)  # which are refused before labels, as scikit-learn does
         queries, documents, rows = self.columns.read_labels(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories

@@ -11,10 +11,9 @@ import numpy as np
 from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import escape_label, inline_svg
 from lambdaboost.evaluation.comparison import html_table
-from lambdaboost.saving import SavedModel, booster_in_use
+from lambdaboost.saving import as_saved
 
 SHOWN = 12  # bars of a plot
 MAX_NAME = 40  # characters of a name there
@@ -124,14 +123,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     """
     import pandas as pd
 
-    saved = model if isinstance(model, SavedModel) else None
-    booster = booster_in_use(saved.booster if saved else model)
-    engine: Any = engine_of(booster)
-    if engine is None:
-        raise TypeError(
-            f"model is of type {type(model).__name__}, expected a fitted LambdaRanker, what lambdaboost.load returns, "
-            "a lightgbm.Booster or an xgboost.Booster"
-        )
+    saved = as_saved(model)
     if len(getattr(rows, "shape", ())) != 2 and not isinstance(rows, Table):
         raise TypeError(
             f"rows is of type {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
@@ -144,15 +136,15 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     features = rows
     if hasattr(model, "_features"):
         features = model._features(rows)
-    elif saved:
+    elif saved is model:
         features, encoder = saved.features(open_table(rows, "rows", saved.encoder.text))
         features = encoder.frame(features)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
-    contributions = engine.contributions(booster, taken, missing=getattr(model, "missing", np.nan))
+    contributions = saved.engine.contributions(saved.booster, taken, missing=saved.missing)
 
     # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array.
-    names = getattr(taken, "columns", engine.feature_names(booster))
+    names = getattr(taken, "columns", saved.engine.feature_names(saved.booster))
     shown = pd.DataFrame(taken).astype(object)
     frame = pd.DataFrame({"feature": names, "above": shown.iloc[0].tolist(), "below": shown.iloc[1].tolist()})
     frame["contribution"] = (contributions[0] - contributions[1])[: len(names)]

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from lambdaboost._checks import check_number
 from lambdaboost.engines import engine_of, refusal
-from lambdaboost.engines.matching import Categories
-from lambdaboost.saving import booster_in_use
+from lambdaboost.saving import as_saved
 
 
 def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
@@ -90,8 +89,8 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
 
     """
     models, factors = _check_arguments(models, weights)
-    boosters = [booster_in_use(model) for model in models]
-    stock: Any = engine_of(boosters[0])
+    members = [as_saved(model) for model in models]
+    boosters, stock = [member.booster for member in members], members[0].engine
     for at, booster in enumerate(boosters):
         try:
             stock.feature_names(booster)
@@ -101,20 +100,10 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
             raise ValueError(
                 f"models[{at}] was not trained ({said}): train it, or load a model file"
             ) from None
-    # Rankers know the values of their categories, by the names of the columns; boosters those that their engine stores,
-    # by its own names.
-    fitted = [getattr(model, "_fitted", None) for model in models]
-    categories: list[Categories] = []
-    for columns, booster in zip(fitted, boosters, strict=True):
-        if columns and columns.categories:
-            own = zip(stock.feature_names(booster), columns.features, strict=True)
-            categories.append({name: columns.categories[c] for name, c in own if c in columns.categories})
-        else:
-            categories.append(stock.categories(booster))
-    booster = stock.merged(boosters, factors, categories)
+    booster = stock.merged(boosters, factors, [member.categories for member in members])
     objectives = tuple(getattr(model, "objective_", None) for model in models)
     objective = Merged(objectives, tuple(factors), stock.n_rounds(booster))
-    if fitted[0] is None:
+    if members[0].booster is models[0]:
         booster.objective_ = objective
         return booster
     # A copy of the first ranker with the merged booster, and nothing that its own training left behind.

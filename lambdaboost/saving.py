@@ -85,6 +85,15 @@ class SavedModel:
             ) from None
 
     @property
+    def categories(self) -> dict[str, list[Any]]:
+        """The values of the categorical features by the booster's own names; engines store them incompletely."""
+        known, names = self.encoder.categories, self.engine.feature_names(self.booster)
+        if not known:
+            return self.engine.categories(self.booster)
+        columns = zip(names, self.encoder.features or names, strict=True)
+        return {name: list(known[column]) for name, column in columns if column in known}
+
+    @property
     def missing(self) -> float:
         """The number that stood for a missing value in training."""
         return float(self.about.get("params", {}).get("missing", math.nan))
@@ -143,10 +152,28 @@ class SavedModel:
         elif np.ndim(table.matrix) == 2:
             here = np.shape(table.matrix)[1]
         if here != n:
-            raise ValueError(
-                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns"
-            )
+            raise ValueError(f"{table.name} has {here} features, {self.name} needs {n}: drop other columns")
         return encoder.transform(table), encoder
+
+
+def as_saved(model: Any) -> SavedModel:
+    """A booster or a fitted ranker, with the rounds that it predicts with, as `load` would return it.
+
+    >>> as_saved(1)
+    Traceback (most recent call last):
+    TypeError: model is of type int, expected a lightgbm.Booster, an xgboost.Booster or a fitted LambdaRanker; ...
+    """
+    if isinstance(model, SavedModel):
+        return model
+    booster = booster_in_use(model)
+    engine = engine_of(booster)
+    if engine is None:
+        raise TypeError(
+            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
+            "LambdaRanker; joblib saves other estimators"
+        )
+    about = {"engine": engine.NAME, "params": {"missing": getattr(model, "missing", math.nan)}}
+    return SavedModel(booster, about, getattr(model, "_fitted", None) or Encoder(Columns()))
 
 
 def save(
@@ -198,7 +225,8 @@ def save(
     LambdaRank()
 
     """
-    path, booster = Path(path), booster_in_use(model)
+    path, saved = Path(path), as_saved(model)
+    booster, engine = saved.booster, saved.engine
     encoder = encoder or getattr(model, "_fitted", None)
     if objective is None:  # known by a ranker, and by what `merge` returns
         objective = getattr(model, "objective_", None)
@@ -213,12 +241,6 @@ def save(
             raise ValueError(f"about has {own}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
-    engine = engine_of(booster)
-    if engine is None:
-        raise TypeError(
-            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
-            "LambdaRanker; save other estimators with joblib"
-        )
     content = engine.write(booster, path.suffix)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description: dict[str, Any] = {
@@ -231,7 +253,8 @@ def save(
     }
     if encoder is not None:
         description |= encoder.to_dict()
-    entries = _as_json(description | dict(about or {}))
+    # What JSON has not: NaN and infinity, which Python writes all the same, and NumPy's numbers.
+    entries = json.loads(json.dumps(description | dict(about or {}), default=_as_json), parse_constant=str)
     entries["sha256"] = _digest_of(entries)
     described = json.dumps(entries, indent=2, allow_nan=False).encode()
     with replacing_all(path, sidecar_path(path)) as (file, sidecar):
@@ -310,7 +333,7 @@ def load_plain(path: Path, columns: Columns) -> SavedModel:
 
 def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
-    return path.with_name(f"{path.name}.json")
+    return path.parent / f"{path.name}.json"
 
 
 def booster_of(model: Any, engine: Engine) -> Any:
@@ -373,15 +396,7 @@ def changed_params(ranker: Any) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Any:
-    """A value as JSON holds it: NumPy's as Python's, infinity and NaN as texts, anything else as its repr."""
+    """What JSON has in place of a value that it has not: numbers and lists of NumPy's, the repr of anything else."""
     if isinstance(value, Mapping):
-        return {str(name): _as_json(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _as_json(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, str | bool | int | float | None):
-        return value
-    return repr(value)
+        return dict(value)
+    return value.tolist() if hasattr(value, "tolist") else repr(value)

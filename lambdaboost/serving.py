@@ -19,9 +19,8 @@ from lambdaboost._checks import error_context
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import package
 from lambdaboost._words import listed, quote
-from lambdaboost.engines import ENGINES, engine_of
 from lambdaboost.engines.base import Split
-from lambdaboost.saving import SavedModel, booster_in_use
+from lambdaboost.saving import as_saved
 
 # Objectives whose models predict the sum of their trees.
 ADDITIVE_OBJECTIVES = re.compile(
@@ -88,48 +87,27 @@ def read_trees(model: Any) -> tuple[tuple[str, ...], list[Split | float], dict[s
 
     The trees are those of the rounds that it predicts with; the codes of categories count from 0.
     """
-    missing = getattr(model, "missing", None)
-    if missing is not None and not np.isnan(float(missing)):
+    saved = as_saved(model)
+    engine, missing = saved.engine, saved.missing
+    if not np.isnan(missing):
         raise ValueError(f"missing={missing:g} stands for missing values: train with NaN in their place")
-    encoder = getattr(model, "_fitted", None)
-    if isinstance(model, SavedModel):
-        model, encoder = model.booster, model.encoder
-    booster = booster_in_use(model)
-    engine = engine_of(booster)
-    if engine is None:
-        raise TypeError(
-            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
-            "LambdaRanker or what lambdaboost.load returns"
-        )
-    trees, objective = engine.trees(booster)
+    trees, objective = engine.trees(saved.booster)
     if not ADDITIVE_OBJECTIVES.fullmatch(objective):
         raise ValueError(
             f"its objective {objective!r} does not predict the sum of its trees: serve the engine's own file, which "
             "lambdaboost.save writes"
         )
-
-    # Rankers and descriptions know the categories, which engines store incompletely, under their own names of columns.
-    names = engine.feature_names(booster)
-    if encoder is None or not encoder.categories:
-        categories = engine.categories(booster)
-    else:
-        columns = encoder.features or names
-        known = zip(names, columns, strict=True)
-        categories = {name: list(encoder.categories[c]) for name, c in known if c in encoder.categories}
-    return names, trees, categories
+    return engine.feature_names(saved.booster), trees, saved.categories
 
 
 def _write_lightgbm(model: Any) -> bytes:
     """LightGBM's own file, with the objective that converters look for where the model was trained with a callable."""
-    if isinstance(model, SavedModel):
-        model = model.booster
-    booster = booster_in_use(model)
-    if engine_of(booster) is not ENGINES["lightgbm"]:
+    saved = as_saved(model)
+    if saved.engine.NAME != "lightgbm":
         raise TypeError(
-            f"model is of type {type(booster).__name__}: format='lightgbm' is for LightGBM's models; save writes "
-            "XGBoost's"
+            "the model is XGBoost's: format='lightgbm' is for LightGBM's models; save writes XGBoost's"
         )
-    content = ENGINES["lightgbm"].write(booster, "")
+    content = saved.engine.write(saved.booster, "")
     if re.search(rb"^objective=", content, re.MULTILINE):
         return content
     # Scores are the sum of the trees, as by LightGBM's own ranking objective.

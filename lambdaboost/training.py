@@ -1,8 +1,7 @@
-"""Trainings of a `Collection` on either engine: what `tune`, the command line and `dask` call."""
+"""An objective and a `Collection` as either engine trains them: what the rankers, the command line and `dask` call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
-from lambdaboost.engines.base import OnRound, usable_names, with_min_leaf_size
+from lambdaboost.engines.base import usable_names
 from lambdaboost.engines.native import NativeObjective
-from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.objective import check_objective
 from lambdaboost.objectives.parsing import read_objective
 
@@ -46,24 +44,3 @@ def make_dataset(engine: str, collection: Collection, reference: Any = None) -> 
     stock, q, names = ENGINES[engine], collection.queries, usable_names(collection.feature_names)
     data = stock.dataset(collection.table(stock.UNNAMED), q, names=names, reference=reference)
     return attach_queries(data, q)
-
-
-def boost(
-    engine: str,
-    objective: Any,
-    params: Mapping[str, Any],
-    rounds: int,
-    data: Any,
-    valid: Any = None,
-    measure: Measure | None = None,
-    early_stopping: int | None = None,
-    on_round: OnRound | None = None,
-) -> Any:
-    """The booster of the engine's own `train`, without output; after early stopping it ends at its best round.
-
-    `on_round` is called after every round with the measure of the validation data, if there are any.
-    """
-    stock = ENGINES[engine]
-    labels: Any = stock.fields_of(data).labels
-    params = with_min_leaf_size(params, stock, objective, labels.size)
-    return stock.train(objective, params, rounds, data, valid, measure, early_stopping, on_round)

@@ -8,7 +8,8 @@ import xgboost as xgb
 
 from lambdaboost import Blend, ClickTier, LambdaRank, Linear, Queries
 from lambdaboost.datasets import Collection
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.engines import ENGINES
+from lambdaboost.training import make_dataset
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 PARAMS = {
@@ -37,7 +38,7 @@ def booster_of(engine, params, train, rounds, objective, valid=None, measure=Non
     """The booster of the stock engine; after early stopping up to its best round."""
     data = make_dataset(engine, train)
     held_out = None if valid is None else make_dataset(engine, valid, data)
-    return boost(engine, objective, params, rounds, data, held_out, measure, early_stopping)
+    return ENGINES[engine].train(objective, params, rounds, data, held_out, measure, early_stopping)
 
 
 def scores(engine, booster, X):

@@ -1,4 +1,4 @@
-"""Every member of the two protocols, called on data sets, trainings and boosters of each engine.
+"""Every member of the protocol, called on data sets, trainings and boosters of each engine.
 
 Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.4. Where a test fails with a later version, mend
 `lambdaboost/engines/lightgbm.py` or `lambdaboost/engines/xgboost.py`, and raise the bound in pyproject.toml.
@@ -31,7 +31,7 @@ each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINE
 
 
 def members():
-    """The names of what the protocols ask of one machine; tests/test_dask.py has a cluster."""
+    """The names of what the protocol asks of one machine; tests/test_dask.py has a cluster."""
     of_clusters = {"OF_CLUSTER", "open_network", "join_network", "alone"}
     asked = {name for base in Engine.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))}
     return {name for name in asked - of_clusters if not name.startswith("_")}

@@ -95,7 +95,7 @@ def test_whole_numbers_are_shown_without_a_point(Ranker):
 
 def test_what_is_wrong_is_said():
     booster = lightgbm_booster()
-    with pytest.raises(TypeError, match="model is of type list, expected a fitted LambdaRanker"):
+    with pytest.raises(TypeError, match=r"model is of type list, expected a lightgbm\.Booster"):
         explain([], X, above=0, below=1)
     for rows, kind in ((X.tolist(), "list"), (X[0], "ndarray"), (xgb.DMatrix(X), "DMatrix")):
         with pytest.raises(TypeError, match=f"rows is of type {kind}: give a DataFrame or an array of shape"):

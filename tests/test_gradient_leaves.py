@@ -6,8 +6,9 @@ import pytest
 
 from lambdaboost import Blend, GradientStep, LambdaRank, RankNet, iteration_dependent
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engines.base import GRADIENT_LEAF, min_leaf_size
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.engines import ENGINES
+from lambdaboost.engines.base import GRADIENT_LEAF, min_leaf_size, with_min_leaf_size
+from lambdaboost.training import make_dataset
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +26,16 @@ def test_the_figure():
     assert min_leaf_size(Blend(step, GradientStep(RankNet()), 0.5), 1_000_000) == 100
 
 
+def train(name, objective, params, log):
+    engine = ENGINES[name]
+    params = with_min_leaf_size(params, engine, objective, log.queries.n_documents)
+    return engine.train(objective, params, 4, make_dataset(name, log))
+
+
 @pytest.mark.parametrize("objective", [GradientStep(LambdaRank()), iteration_dependent()], ids=repr)
 def test_lightgbm(log, objective):
     def least(**params):
-        booster = boost("lightgbm", objective, params, 5, make_dataset("lightgbm", log))
+        booster = train("lightgbm", objective, params, log)
         nodes = booster.trees_to_dataframe()
         return nodes.loc[nodes.left_child.isna(), "count"].min()
 
@@ -39,7 +46,7 @@ def test_lightgbm(log, objective):
 
 def test_xgboost(log):
     def least(objective, **params):
-        booster = boost("xgboost", objective, params, 3, make_dataset("xgboost", log))
+        booster = train("xgboost", objective, params, log)
         config = json.loads(booster.save_config())
         return float(config["learner"]["gradient_booster"]["tree_train_param"]["min_child_weight"])
 

@@ -16,7 +16,7 @@ from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
 from lambdaboost.engines import ENGINES
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.training import make_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ def hide(monkeypatch, name):
 
 def train(engine):
     """A booster, and its scores."""
-    booster = boost(engine, OBJECTIVE, PARAMS[engine], 6, make_dataset(engine, LOG))
+    booster = ENGINES[engine].train(OBJECTIVE, PARAMS[engine], 6, make_dataset(engine, LOG))
     return booster, ENGINES[engine].scores(booster, X)
 
 

@@ -208,7 +208,11 @@ UNSAVABLE = [
     ({"about": {"columns": ["bm25"]}}, ValueError, "about has columns, which save writes itself"),
     ({"about": {"categories": {"market": 2}}}, ValueError, "about has categories, which save writes itself"),
     ({"model": "booster"}, TypeError, r"model is of type str, expected a lightgbm\.Booster"),
-    ({"model": ranker("lightgbm")}, TypeError, r"expected .* a fitted LambdaRanker; .* joblib"),
+    (
+        {"model": ranker("lightgbm")},
+        TypeError,
+        r"expected .* a fitted LambdaRanker; joblib saves other estimators",
+    ),
 ]
 
 
@@ -293,7 +297,7 @@ def test_numbers_that_json_lacks_and_long_curves_are_saved(tmp_path, engine):
     frame = pd.DataFrame(rows | {"shown": np.arange(len(X)) % 9 + 1, "qid": Q.query_of_row})
     save(model.fit(frame, Q.relevance), tmp_path / "m", about={"gain": [np.nan]})
     back = load(tmp_path / "m")
-    assert back.objective == model.objective and back.about["gain"] == ["nan"]
+    assert back.objective == model.objective and back.about["gain"] == ["NaN"]
     np.testing.assert_array_equal(back.predict(frame), model.predict(frame))
 
 

@@ -390,4 +390,4 @@ def test_lightgbms_file_with_the_objective_that_converters_need(tmp_path):
     lambdaboost.export(own, path, format="lightgbm")
     assert path.read_text(encoding="utf-8") == own.booster_.model_to_string()
     with pytest.raises(TypeError, match="format='lightgbm' is for LightGBM's models"):
-        lambdaboost.export(stock("xgboost"), path, format="lightgbm")
+        lambdaboost.export(stock("xgboost")[0], path, format="lightgbm")

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from lambdaboost import MRR, NDCG, Precision, RankNet, YetiLoss, load, save
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines import xgboost
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.training import make_dataset
 from lambdaboost.xgboost import LambdaRanker
 
 LOG = web_search_log(queries=40, documents=15, seed=1)
@@ -165,7 +165,7 @@ def test_features_of_any_byte_order(kind, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").predict(odd), scores)
     if not isinstance(odd, pd.DataFrame):
         params = {"max_depth": 3, "eta": 0.3, "nthread": 1}
-        booster = boost("xgboost", YetiLoss(), params, 4, make_dataset("xgboost", Collection(features, Q)))
+        booster = xgboost.train(YetiLoss(), params, 4, make_dataset("xgboost", Collection(features, Q)))
         np.testing.assert_allclose(xgboost.scores(booster, odd), scores, atol=1e-6)
 
 

@@ -17,7 +17,7 @@ from lambdaboost.evaluation import CNDCG, NDCG, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.significance import LEGEND
 from lambdaboost.objectives import LambdaRank, YetiLoss, graded
-from lambdaboost.training import boost, make_dataset
+from lambdaboost.training import make_dataset
 
 DOCUMENTS = 50  # of a query, on average
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)  # of which the validation part selects, for each system
@@ -41,11 +41,12 @@ def demo(
 
     Example: lambdaboost demo --engine xgboost --queries 1500
     """
-    opt.check_outputs(overwrite, [], report=[report])
-    native = ENGINES[engine].NATIVE_OBJECTIVES[0]
+    opt.check_outputs(overwrite, [], report, option="report")
+    stock = ENGINES[engine]
+    native = stock.NATIVE_OBJECTIVES[0]
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))
-    systems = {
+    systems: dict[str, Any] = {
         f"{engine} {native}": NativeObjective(native),
         "YetiLoss()": YetiLoss(),
         "LambdaRank()": LambdaRank(),
@@ -60,13 +61,13 @@ def demo(
         with ERR.status(f"training {name} …"):
             for rate, curve in by_rate.items():
                 params = {"learning_rate": rate, "seed": seed}
-                boost(engine, objective, params, rounds, data, measured, CHOSEN_BY, on_round=curve.append)
+                stock.train(objective, params, rounds, data, measured, CHOSEN_BY, on_round=curve.append)
             rate = max(by_rate, key=lambda rate: by_rate[rate][-1])
             start = time.perf_counter()
-            booster = boost(engine, objective, {"learning_rate": rate, "seed": seed}, rounds, data)
+            booster = stock.train(objective, {"learning_rate": rate, "seed": seed}, rounds, data)
         seconds = f"{time.perf_counter() - start:.2f}"
         settings[name] = {"objective": repr(objective), "learning rate": f"{rate:g}", "seconds": seconds}
-        curves[name], scores[name] = by_rate[rate], ENGINES[engine].scores(booster, test.features)
+        curves[name], scores[name] = by_rate[rate], stock.scores(booster, test.features)
     comparison = compare(scores, test.queries, MEASURES)
     write_report(
         report,

@@ -18,13 +18,14 @@ from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluate import check_labels, mean_measures, print_measures
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.engines import ENGINES
+from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import check_suffix, save, sidecar_path
-from lambdaboost.training import boost, make_dataset, trainable
+from lambdaboost.training import make_dataset, trainable
 from lambdaboost.tuning.cross_validate import find_shared
 
 OBJECTIVE = Option(
@@ -66,7 +67,7 @@ def train(
 
     Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt
     """
-    opt.check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
+    opt.check_outputs(overwrite, [train, valid, test], out, sidecar_path(out))
     check_suffix("out", out, ENGINES[engine])
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping watches a measure of the validation file: give --valid")
@@ -126,7 +127,8 @@ def train(
                 progress += f", {figure:.4f}"
             status.update(progress)
 
-        booster = boost(engine, objective, params, rounds, data, watching, watched, early_stopping, on_round)
+        settings = with_min_leaf_size(params, stock, objective, shuffled.queries.n_documents)
+        booster = stock.train(objective, settings, rounds, data, watching, watched, early_stopping, on_round)
     seconds, kept = time.perf_counter() - start, stock.n_rounds(booster)
 
     means = {

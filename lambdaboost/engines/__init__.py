@@ -13,7 +13,7 @@ from typing import Any
 from lambdaboost.engines import lightgbm, xgboost
 from lambdaboost.engines.base import Engine
 
-# By name; mypy checks here that each module has what the protocols ask.
+# By name; mypy checks here that each module has what the protocol asks.
 ENGINES: dict[str, Engine] = {"lightgbm": lightgbm, "xgboost": xgboost}
 
 

@@ -1,4 +1,4 @@
-"""The protocols of an engine: all questions that lambdaboost asks of one, which `lightgbm` and `xgboost` answer.
+"""The protocol of an engine: all questions that lambdaboost asks of one, which `lightgbm` and `xgboost` answer.
 
 A third engine is a third module with these names; nothing else in the package knows an engine's own functions. The
 modules import their engine inside functions, so that either may be missing.
@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets.collection import Categories
 from lambdaboost.datasets.queries import Queries
+
+# What an engine takes of an objective: the gradient and the hessian, float32 (n_documents,).
+Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 # Called after every round with the measure of the validation data, None without.
 OnRound = Callable[[float | None], object]
@@ -46,8 +49,8 @@ class Split(NamedTuple):
     right: Split | float
 
 
-class Training(Protocol):
-    """The questions of a training to its engine: on parameters, on a data set, and on the booster that calls."""
+class Engine(Protocol):
+    """What an engine answers: first for a training, on parameters, data sets and boosters; then on trained models."""
 
     NAME: str  # "lightgbm": of the module, of the engine's package, and in saved models
     TITLE: str  # "LightGBM"
@@ -167,9 +170,7 @@ class Training(Protocol):
     def alone(self, model: bytes) -> bytes:
         """The file of a model without the cluster, as of one trained on a single machine."""
 
-
-class Model(Protocol):
-    """The questions to a trained model. A booster is asked for the rounds that it predicts with."""
+    # Trained models. A booster is asked for the rounds that it predicts with.
 
     SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
     UNNAMED: str  # its names of features that were given none, such as "Column_{}"
@@ -211,10 +212,6 @@ class Model(Protocol):
 
         `categories` are those of each booster, by its own names; a ValueError for boosters whose sum is no model.
         """
-
-
-class Engine(Training, Model, Protocol):
-    """Both protocols: an engine that trains, and whose models are read."""
 
 
 def usable_names(names: Sequence[Any] | None) -> Sequence[Any] | None:

@@ -1,4 +1,4 @@
-"""LightGBM, as `Training` and `Model` of `base` ask for it: tried with LightGBM 4.6 and 4.7.
+"""LightGBM, as `Engine` of `base` asks for it: tried with LightGBM 4.6 and 4.7.
 
 What is undocumented has a leading underscore in LightGBM, or is read from its model text. If a later version changes a
 name, `tests/test_engines.py` reports which one.

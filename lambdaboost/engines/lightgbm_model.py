@@ -1,4 +1,4 @@
-"""A model of LightGBM, as `Model` of `base` asks for it: read, written, scored, its trees, several as one.
+"""A model of LightGBM, as `Engine` of `base` asks for it: read, written, scored, its trees, several as one.
 
 The text of a model has a header, a block of lines `name=values` for each tree, and a tail.
 """

@@ -1,4 +1,4 @@
-"""XGBoost, as `Training` and `Model` of `base` ask for it: tried with XGBoost 2.1 to 3.4.
+"""XGBoost, as `Engine` of `base` asks for it: tried with XGBoost 2.1 to 3.4.
 
 Undocumented are the contents of ``save_config``, and the variables of `xgboost.train`, which says nothing of itself to
 what it calls. If a later version changes a name, `tests/test_engines.py` reports which one.

@@ -1,11 +1,10 @@
-"""A model of XGBoost, as `Model` of `base` asks for it: read, written, scored, its trees, several as one.
+"""A model of XGBoost, as `Engine` of `base` asks for it: read, written, scored, its trees, several as one.
 
 A model is JSON, whose contents are undocumented.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
@@ -174,11 +173,11 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     all_trees: list[Any] = []
     info: list[int] = []
     indptr, base = [0], 0.0
-    for at, (content, (of, of_trees), weight) in enumerate(zip(learners, forests, weights, strict=True)):
+    for at, ((of, of_trees), weight) in enumerate(zip(forests, weights, strict=True)):
         places, recoded = aligned(names, kinds, categories, at)
         if weight == 0:
             continue
-        base += weight * _base_margin(content)
+        base += weight * _base_margin(boosters[at])
         for tree, of_tree in zip(of["trees"], of_trees, strict=True):
             _scale_tree(tree, len(all_trees), weight * of_tree, places, recoded)
             all_trees.append(tree)
@@ -220,28 +219,21 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     return found
 
 
-def _base_margin(content: Mapping[str, Any]) -> float:
+def _base_margin(booster: Any) -> float:
     """The raw score of a model without its trees, which XGBoost stores as the objective's prediction.
 
-    XGBoost converts it where a model has a tree, so the first one stays, with leaves of 0.
+    XGBoost converts it where a model has a tree, so the first round stays, with leaves of 0.
     """
-    learner = dict(content["learner"])
-    first = learner["gradient_booster"]
-    trees = copy.deepcopy(first.get("gbtree", first)["model"]["trees"][:1])
-    for tree in trees:
-        tree |= {"id": 0, "split_conditions": [0.0] * len(tree["split_conditions"])}
-    model = {
-        "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
-        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
-        "iteration_indptr": list(range(len(trees) + 1)),
-        "tree_info": [0] * len(trees),
-        "trees": trees,
-    }
-    booster = {"name": "gbtree", "model": model}
-    learner |= {"gradient_booster": booster, "feature_names": [], "feature_types": []}
-    row = package("xgboost").DMatrix(np.zeros((1, int(learner["learner_model_param"]["num_feature"]))))
-    treeless = read(json.dumps({**content, "learner": learner}).encode())
-    return float(treeless.predict(row, output_margin=True)[0])
+    first = booster
+    if booster.num_boosted_rounds():
+        first = booster[:1]
+    content = json.loads(first.save_raw("json"))
+    forest, _ = _forest_of(content["learner"])
+    for tree in forest["trees"]:
+        tree["split_conditions"] = [0.0] * len(tree["split_conditions"])
+    row = np.full((1, booster.num_features()), np.nan)
+    without = read(json.dumps(content).encode())
+    return float(without.inplace_predict(row, predict_type="margin", validate_features=False)[0])
 
 
 def _scale_tree(

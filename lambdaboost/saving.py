@@ -152,9 +152,7 @@ class SavedModel:
         elif np.ndim(table.matrix) == 2:
             here = np.shape(table.matrix)[1]
         if here != n:
-            raise ValueError(
-                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns"
-            )
+            raise ValueError(f"{table.name} has {here} features, {self.name} needs {n}: drop other columns")
         return encoder.transform(table), encoder
 
 

@@ -7,15 +7,16 @@ from scipy import stats
 
 from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
 from lambdaboost.evaluation.levels import levels_of
-from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
+from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round, find_best_and_gaps
 
 
 def noise_of(q, scores, seed=0, iteration=0, draw=0):
     """The noise of every document, float64 (n_documents,), from the float32 sums of the kernel."""
-    digests = digest_levels(q, levels_of(q, "relevance"))
+    none, best, gaps = np.zeros(q.n_queries, bool), np.empty(q.n_queries), np.empty(q.n_queries, np.uint32)
+    find_best_and_gaps(0, q.n_queries, q.offsets, none, scores, best, gaps)
+    of_query = digest_levels(q, levels_of(q, "relevance")), digest_round(seed, iteration), best, gaps
     noisy = np.empty(q.n_documents)
-    of_round = digest_round(seed, iteration)
-    add_noise(0, q.n_queries, q.offsets, digests, of_round, np.float32(1), draw, scores, noisy)
+    add_noise(0, q.n_queries, q.offsets, none, *of_query, np.float32(1), draw, scores, noisy)
     return noisy - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
 
 

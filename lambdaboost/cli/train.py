@@ -67,7 +67,7 @@ def train(
 
     Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt
     """
-    opt.check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
+    opt.check_outputs(overwrite, [train, valid, test], out, sidecar_path(out))
     check_suffix("out", out, ENGINES[engine])
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping watches a measure of the validation file: give --valid")

@@ -184,7 +184,7 @@ class Columns:
             if unnamed := [one for one in features if str(one).startswith("Unnamed: ")]:
                 warn(
                     f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
-                    "it, or leave it out; pandas writes such a one without index=False"
+                    "it, or drop it; pandas writes such a one without index=False"
                 )
         if not features:
             raise ValueError(
@@ -476,7 +476,7 @@ class Encoder:
             if column in names and column not in self.categories:
                 warn(
                     f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
-                    "make the column a category, or leave it out"
+                    "make the column categorical, or drop it"
                 )
 
         # Features that the table lacks.

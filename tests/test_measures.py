@@ -324,7 +324,7 @@ def test_the_labels_of_any_source(measure):
             LambdaRank(of_stars).gradient(scores, stars), LambdaRank(measure).gradient(scores, q), strict=True
         ):
             assert_array_equal(found, expected)
-        assert not LambdaRank(of_stars).without_pair(stars)
+        assert LambdaRank(of_stars).why_no_pair(stars) == {LambdaRank(of_stars): ""}
 
 
 RETURNED = {

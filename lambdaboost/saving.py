@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -167,7 +168,11 @@ def as_saved(model: Any) -> SavedModel:
     """
     if isinstance(model, SavedModel):
         return model
-    booster = booster_in_use(model)
+    booster = booster_of(model)
+    # XGBoost's rankers keep the rounds after the best one, and cannot slice a linear model, which predicts with all.
+    if hasattr(model, "get_booster") and model.booster != "gblinear":
+        with suppress(AttributeError):  # it did not stop early
+            booster = booster[: model.best_iteration + 1]
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -338,35 +343,25 @@ def sidecar_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def booster_of(model: Any, engine: Engine) -> Any:
+def booster_of(model: Any) -> Any:
+    """The booster of a fitted ranker, with the rounds of its whole training; any other model unchanged."""
+    if hasattr(model, "get_booster"):
+        return model.get_booster()
+    return getattr(model, "booster_", model)
+
+
+def booster_to_continue(model: Any, engine: Engine) -> Any:
     """The booster, of this engine, of a ranker, of a booster, or of a model file."""
     if isinstance(model, str | os.PathLike):
         check_file(Path(model))
         return engine.read(Path(model).read_bytes())
-    booster = getattr(model, "booster_", model)
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
+    booster = booster_of(model)
     if engine_of(booster) is not engine:
         raise TypeError(
             f"the model to continue is of type {type(model).__name__}: give a ranker, a booster or a model file of "
             f"{engine.TITLE}"
         )
     return booster
-
-
-def booster_in_use(model: Any) -> Any:
-    """The booster of a fitted ranker, with the rounds that the ranker predicts with; any other model unchanged."""
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
-        try:
-            rounds = model.best_iteration + 1
-        except AttributeError:  # it did not stop early
-            return booster
-        # XGBoost cannot slice a linear model, and predicts with all its rounds.
-        if model.booster != "gblinear":
-            booster = booster[:rounds]
-        return booster
-    return getattr(model, "booster_", model)
 
 
 def has_feature_names(booster: Any, engine: Engine) -> bool:

@@ -135,9 +135,10 @@ class SavedModel:
         n, is_named = len(names), has_feature_names(self.booster, engine)
         if not encoder.features and table.is_letor and not is_named:
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
-            features = letor_features(there, n, unused, table.name, self.name)
-            encoder = replace(encoder, features=features)
-            if features[0] == "0":  # the engine read text itself, and what it takes absent features for
+            encoder = replace(encoder, features=letor_features(there, n, unused, table.name, self.name))
+            if (
+                encoder.features[0] == "0"
+            ):  # the engine read text itself, and what it takes absent features for
                 table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
             if table.is_letor and not all(name.isdecimal() for name in names):
@@ -147,16 +148,12 @@ class SavedModel:
                 )
             encoder = with_booster_features(encoder, self.booster, table.names)
 
-        here = n
-        if table.is_named:
-            here = len(encoder.features or encoder.columns.features_of(table))
-        elif np.ndim(table.matrix) == 2:
-            here = np.shape(table.matrix)[1]
-        if here != n:
+        features = encoder.transform(table)
+        if features.shape[1] != n:
             raise ValueError(
-                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns"
+                f"{table.name} has {features.shape[1]} features, {self.name} needs {n}: leave out other columns"
             )
-        return encoder.transform(table), encoder
+        return features, encoder
 
 
 def as_saved(model: Any) -> SavedModel:
@@ -180,7 +177,10 @@ def as_saved(model: Any) -> SavedModel:
             "LambdaRanker; joblib saves other estimators"
         )
     about = {"engine": engine.NAME, "params": {"missing": getattr(model, "missing", math.nan)}}
-    return SavedModel(booster, about, getattr(model, "_fitted", None) or Encoder(Columns()))
+    encoder = Encoder(Columns())
+    if hasattr(model, "_fitted"):
+        encoder = replace(model._fitted, unseen=model.unseen)
+    return SavedModel(booster, about, encoder)
 
 
 def save(

@@ -41,8 +41,6 @@ class Plan:
         Lengths of the lists on which λ is drawn, and the number of documents of each data set.
     list_sizes : tuple of int
         Numbers of documents of the single list.
-    sampled : int
-        Number of its documents whose λ and μ are compared with float64 sums.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
     measured_documents : int
@@ -56,7 +54,6 @@ class Plan:
     lengths: tuple[int, ...]
     length_documents: int
     list_sizes: tuple[int, ...]
-    sampled: int
     list_repetitions: int
     start_repetitions: int
     measured_documents: int
@@ -79,7 +76,6 @@ FULL = Plan(
     lengths=(10, 30, 100, 300, 1000, 3000),
     length_documents=30_000,
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
-    sampled=64,
     list_repetitions=7,
     start_repetitions=2,
     measured_documents=100_000,
@@ -91,7 +87,6 @@ QUICK = Plan(
     lengths=(10, 100),
     length_documents=1000,
     list_sizes=(500, 1000, 2000, 4000),
-    sampled=16,
     list_repetitions=2,
     start_repetitions=1,
     measured_documents=3_000,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from benchmarks.data import graded
 from benchmarks.plan import Plan
 from benchmarks.section import Section
-from benchmarks.sums import sampled_error
 from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.common.report import legend
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
@@ -26,42 +25,27 @@ METHOD = """\
 Seconds of one gradient over a single list, all pairs of different grades; between repetitions scores change as by a \
 boosting round. The slope is fitted to the logarithms. Sums over all pairs have slope 2 (1.943 in the 2006 paper of \
 Burges, Ragno and Le; its speed-up, of slope 1.185, also sums over all pairs and saves passes through a net, so it is \
-not comparable). Error: λ and μ of sampled documents against float64 sums over all their pairs, the \
-largest difference relative to the largest λ or μ among them."""
+not comparable)."""
 
 
 def scaling(plan: Plan, threads: int) -> Section:
     """Measure every size."""
     seconds: dict[str, dict[int, Timed]] = {repr(o): {} for o in OBJECTIVES}
-    errors: dict[str, dict[int, tuple[float, float]]] = {repr(o): {} for o in OBJECTIVES}
     for n in plan.list_sizes:
-        for name, (time, error) in _list(n, plan, threads).items():
-            seconds[name][n], errors[name][n] = time, error
+        for name, time in _list(n, plan).items():
+            seconds[name][n] = time
     slopes = {name: fitted({n: one.median for n, one in found.items()}) for name, found in seconds.items()}
     rows = [
-        (
-            name,
-            str(slopes[name]),
-            *(_cell(one.median) for one in seconds[name].values()),
-            _largest(errors[name]),
-        )
-        for name in seconds
+        (name, str(slopes[name]), *(Timed((one.median,)).milliseconds() for one in of_sizes.values()))
+        for name, of_sizes in seconds.items()
     ]
-    heads = ("objective", "slope", *(f"{n:,}" for n in plan.list_sizes), "largest error")
-    method = f"{METHOD} {plan.list_repetitions} repetitions, {plan.sampled} documents."
+    heads = ("objective", "slope", *(f"{n:,}" for n in plan.list_sizes))
+    method = f"{METHOD} {plan.list_repetitions} repetitions."
     return Section("One long list", method, heads, tuple(rows), draw=lambda ax: draw(ax, seconds, slopes))
 
 
-def _cell(seconds: float) -> str:
-    return Timed((seconds,)).milliseconds() if seconds < 1 else Timed((seconds,)).text(" s")
-
-
-def _largest(errors: dict[int, tuple[float, float]]) -> str:
-    return f"{max(map(max, errors.values())):.1e}"
-
-
-def _list(n: int, plan: Plan, threads: int) -> dict[str, tuple[Timed, tuple[float, float]]]:
-    """Seconds and errors of each objective on a list of `n` documents."""
+def _list(n: int, plan: Plan) -> dict[str, Timed]:
+    """Seconds of each objective on a list of `n` documents."""
     rng = np.random.default_rng(n)
     scores = rng.normal(size=n)
     relevance = graded(scores + 2 * rng.normal(size=n))
@@ -70,12 +54,7 @@ def _list(n: int, plan: Plan, threads: int) -> dict[str, tuple[Timed, tuple[floa
     jobs = {repr(objective): partial(_next_gradient, objective, q, iter(rounds)) for objective in OBJECTIVES}
     for job in jobs.values():
         job()
-    seconds = alternate(jobs, plan.list_repetitions)
-    sample = np.unique(np.concatenate([np.argsort(-scores)[:8], rng.choice(n, size=min(n, plan.sampled))]))
-    return {
-        repr(objective): (seconds[repr(objective)], sampled_error(objective, scores, q, sample))
-        for objective in OBJECTIVES
-    }
+    return alternate(jobs, plan.list_repetitions)
 
 
 def _next_gradient(objective: Objective, q: Queries, rounds: Iterator[NDArray[np.float64]]) -> None:
@@ -97,24 +76,13 @@ def draw(ax: Any, seconds: dict[str, dict[int, Timed]], slopes: dict[str, Slope]
         low = middle - np.array([min(one.values) for one in found.values()])
         high = np.array([max(one.values) for one in found.values()]) - middle
         label = f"{name}, slope {slopes[name].slope:.2f}"
-        ax.errorbar(
-            list(found),
-            middle,
-            [low, high],
-            label=label,
-            color=colour,
-            marker=marker,
-            markersize=4,
-            capsize=2,
-        )
+        style = {"color": colour, "marker": marker, "markersize": 4, "capsize": 2}
+        ax.errorbar(list(found), middle, [low, high], label=label, **style)
     n = np.array(list(seconds[repr(OBJECTIVES[0])]), dtype=float)
     start = min(found[int(n[0])].median for found in seconds.values())
     label = f"sums over all pairs, slope {PAIRS_2006} (2006 paper)"
     ax.plot(n, start * (n / n[0]) ** PAIRS_2006, ":", color="0.45", label=label)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log", xlabel="Documents of the list", ylabel="Seconds of one gradient")
     ax.set_xticks(n, [f"{int(x / 1000)}k" if x >= 1000 else f"{int(x)}" for x in n])
     ax.minorticks_off()
-    ax.set_xlabel("Documents of the list")
-    ax.set_ylabel("Seconds of one gradient")
     legend(ax)

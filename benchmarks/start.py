@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
+from pathlib import Path
 
-from benchmarks.child import measured
+import lambdaboost
 from benchmarks.plan import Plan
 from benchmarks.section import Section
 from benchmarks.timing import Timed
@@ -64,7 +68,8 @@ def _imports(plan: Plan) -> list[tuple[str, ...]]:
         "import numpy and numba": "numpy and numba",
     }
     return [
-        (what, "", "", _collected(one[name] for one in found).text(" s"), "") for what, name in names.items()
+        (what, "", "", Timed(tuple(one[name] for one in found)).text(" s"), "")
+        for what, name in names.items()
     ]
 
 
@@ -83,17 +88,19 @@ def _first(plan: Plan) -> list[tuple[str, ...]]:
                 if job != BEFORE:
                     after = {"NUMBA_CACHE_DIR": str(shutil.copytree(before, f"{folder}/{job} after"))}
                     seconds[job, "after"].append(measured(code, after)["first"])
-    return [
-        (
-            f"{job}, first",
-            _collected(seconds[job, "nothing compiled"]).text(" s"),
-            _collected(seconds[job, "after"]).text(" s") if job != BEFORE else "",
-            _collected(seconds[job, "compiled"]).text(" s"),
-            _collected(seconds[job, "next"]).milliseconds(),
-        )
-        for job in JOBS
-    ]
+    rows = []
+    for job in JOBS:
+        states = "nothing compiled", "after", "compiled"
+        texts = [Timed(tuple(seconds[job, at])).text(" s") if seconds[job, at] else "" for at in states]
+        rows.append((f"{job}, first", *texts, Timed(tuple(seconds[job, "next"])).milliseconds()))
+    return rows
 
 
-def _collected(values: Iterable[float]) -> Timed:
-    return Timed(tuple(values))
+def measured(code: str, cache: dict[str, str] | None = None) -> dict[str, float]:
+    """Run `code` in a new process, which imports the same lambdaboost, and return the JSON that it prints."""
+    package = str(Path(lambdaboost.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    given = {**os.environ, "PYTHONPATH": path, **(cache or {})}
+    done = subprocess.run([sys.executable, "-c", code], env=given, stdout=subprocess.PIPE, check=True)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result

@@ -119,6 +119,9 @@ def check_number(
     >>> check_number("step", 0, above=0)
     Traceback (most recent call last):
     ValueError: step is 0: give a finite number > 0
+    >>> check_number("weight", math.nan)
+    Traceback (most recent call last):
+    ValueError: weight is nan: give a finite number
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {shorten_repr(value)}: {remedy or 'give a number'}")
@@ -133,7 +136,7 @@ def check_number(
             bounds.append(f"≤ {high if isinstance(high, int) else f'{high:g}'}")
         if below < math.inf:
             bounds.append(f"< {below:g}")
-        remedy = remedy or f"give a finite number {' and '.join(bounds)}"
+        remedy = remedy or f"give a finite number {' and '.join(bounds)}".rstrip()
         raise ValueError(f"{name} is {shorten_repr(value)}: {remedy}")
     return int(x) if x.is_integer() else x
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source, check_whole
 from lambdaboost._words import counted
-from lambdaboost.datasets.arrays import Positions, labels_of, positions_of
+from lambdaboost.datasets.arrays import Positions, check_order, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.engines import engine_of_data
 from lambdaboost.engines.base import Engine, Fields
@@ -99,11 +99,13 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     for name, values in sources.items():
         if name != RELEVANCE:
             check_new_source(name)
+        _check_index(name, values, data)
         given[name] = labels_of(name, values)
         _check_rows(name, given[name].size, rows)
         rows = given[name].size
     positions = None
     if position is not None:
+        _check_index("position", position, data)
         positions = positions_of("position", position)
         _check_rows("position", positions.codes.size, rows)
     # Grades beside the engine's own label, which LightGBM needs and may not have yet.
@@ -121,6 +123,15 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
         )
     setattr(data, ATTRIBUTE, attached)
     return data
+
+
+def _check_index(name: str, values: Any, data: Any) -> None:
+    """Raise where a pandas column has the rows of the data set in another order.
+
+    A `lightgbm.Dataset` keeps the frame and the label that it was given until it is constructed; others keep neither.
+    """
+    for own in ("label", "data"):
+        check_order(name, values, own, getattr(data, own, None))
 
 
 def _check_rows(name: str, given: int, rows: int | None) -> None:

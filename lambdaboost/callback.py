@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._jit import in_use
 from lambdaboost._warn import warn
@@ -29,10 +29,9 @@ from lambdaboost.attaching import ATTRIBUTE, NOTHING, WITHOUT_SLICES, Attached, 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
-from lambdaboost.engines.base import Engine
+from lambdaboost.engines.base import Engine, Gradient
 from lambdaboost.traps import Case, handle_dart, refuse_bags_of_queries, warn_of_traps
 
-Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]  # and the hessian, of every document
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
 UPDATE_METHOD = "update"  # of the boosters of both, which calls objectives

@@ -151,7 +151,7 @@ class SavedModel:
         features = encoder.transform(table)
         if features.shape[1] != n:
             raise ValueError(
-                f"{table.name} has {features.shape[1]} features, {self.name} needs {n}: leave out other columns"
+                f"{table.name} has {features.shape[1]} features, {self.name} needs {n}: drop other columns"
             )
         return features, encoder
 
@@ -340,7 +340,7 @@ def load_plain(path: Path, columns: Columns) -> SavedModel:
 
 def sidecar_path(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
-    return path.with_name(f"{path.name}.json")
+    return path.parent / f"{path.name}.json"
 
 
 def booster_of(model: Any) -> Any:

@@ -245,6 +245,23 @@ def test_wrong_lengths_and_values_are_named(kind, tmp_path):
         assert not getattr(data, ATTRIBUTE).sources
 
 
+def test_a_column_whose_rows_are_in_another_order_is_refused():
+    frame, clicks = pd.DataFrame(X), pd.Series(CLICKS)
+    frame.index = clicks.index = [f"row {at}" for at in range(len(X))]
+    grades = pd.Series(Q.relevance, frame.index)
+    for data, own in (
+        (lgb.Dataset(X, grades, group=Q.sizes), "label"),
+        (lgb.Dataset(frame, Q.relevance, group=Q.sizes), "data"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"^clicks has the rows of {own} in another order.*\.loc\[{own}\.index"
+        ):
+            attach(data, clicks=clicks[::-1])
+        with pytest.raises(ValueError, match=f"^position has the rows of {own} in another order"):
+            attach(data, position=(clicks * 0 + 1)[::-1])
+        attach(data, clicks=clicks)
+
+
 def test_only_data_sets_take_sources():
     for wrong in (X, Q, pd.DataFrame(X), None):
         with pytest.raises(TypeError, match=r"expected a lightgbm.Dataset or an xgboost.DMatrix"):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, MAP, NDCG, Spearman, compare, compare_values
@@ -139,6 +140,16 @@ def test_one_query_of_nearly_all_the_weight(largest):
     df = s**2 / sum(a[i] * a[j] * ((i == j) - h[i] - h[j] + s) ** 2 for i, j in pairs)
     assert weighted_mean(x, w) == pytest.approx((float(mean), sqrt(error), float(df)), rel=1e-9)
     assert 0.05 < two_sided_p(x, w) <= 1 and np.isfinite(interval(x, w)).all()
+
+
+def test_p_has_the_same_bits_whatever_the_threads():
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(0.005, 1, 50_000), rng.random(50_000)
+    found = set()
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads):
+            found.add((*weighted_mean(x, w), two_sided_p(x, w), *interval(x, w)))
+    assert len(found) == 1
 
 
 # The queries that are compared

@@ -11,7 +11,7 @@ from lambdaboost import __version__
 ROOT = Path(__file__).parent.parent
 # What the README shows, and what pages say of two labels. Reports that take hours (`unseen`, the portfolio) or decide
 # nothing (`clicks`) name their commit instead.
-SHOWN = [readme.SPEED, readme.GAIN, ROOT / "benchmarks/gain/results/two_labels.md"]
+SHOWN = [readme.SPEED, readme.GAIN, readme.TWO_LABELS]
 
 
 @pytest.mark.parametrize("report", SHOWN, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -24,6 +24,22 @@ def test_a_report_is_of_the_code_as_it_is(report):
 def test_the_readme_shows_the_figures_of_the_reports():
     shown = readme.README.read_text(encoding="utf-8")
     assert shown == readme.filled(shown), "run python -m benchmarks.readme"
+
+
+def test_the_picture_shows_the_points_of_the_report():
+    shown = readme.points(readme.TWO_LABELS.read_text(encoding="utf-8"))
+    assert readme.mark_of(readme.PICTURE) == readme.mark(shown), "run python -m benchmarks.readme"
+
+
+def test_other_points_are_another_picture(tmp_path):
+    report = readme.TWO_LABELS.read_text(encoding="utf-8")
+    shown = readme.points(report)
+    readme.draw(report, tmp_path / "one.png")
+    assert readme.mark_of(tmp_path / "one.png") == readme.mark(shown)
+    last = shown["pair"][-1]
+    other = readme.points(report.replace(last, "1.00, 2.00"))
+    assert other["pair"][-1] == "1.00, 2.00"
+    assert readme.mark(other) != readme.mark(shown)
 
 
 PLAIN = """

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lambdaboost
+from benchmarks import readme
 from benchmarks.gain import clicks, one_label, two_labels
 from benchmarks.gain.one_label_sets import at_most
 from benchmarks.gain.two_label_sets import SETS
@@ -78,7 +79,10 @@ def test_a_small_run_of_two_labels(tmp_path, monkeypatch):
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert report.count(f"lambdaboost {lambdaboost.__version__} at commit ") == 1
     counts = {system: report.count(f"\n| {system} |") for system in points}
-    assert counts == {system: 3 if system in two_labels.SUMS else 1 for system in points}
+    assert counts == {system: 4 if system in two_labels.SUMS else 2 for system in points}
+    for system, cells in readme.points(report).items():
+        means = 100 * np.nanmean(points[system], axis=2)
+        assert [[float(x) for x in cell.split(", ")] for cell in cells] == pytest.approx(means, abs=0.006)
     assert trees["pair, as many trees"] <= max(2, trees["Scorecard"])
     monkeypatch.setattr(two_labels, "one_seed", None)
     two_labels.main(tmp_path, 1, tmp_path / "report.md")

@@ -183,6 +183,24 @@ def test_correlations_leave_missing_labels_out_and_rank_what_was_not_retrieved_l
     assert Pearson()([9.0, 3.0, 1.0, 2.0, -7.0], q) == pytest.approx(1.0, abs=1e-15)
 
 
+@settings(max_examples=60, deadline=None)
+@given(drawn_queries(), st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_says_nothing_of_documents_that_were_not_retrieved(case, seed):
+    """A pair of them is in the wrong order, as in bpref, so a query of which nothing was retrieved has the least."""
+    rng, (_, q) = np.random.default_rng(seed), case
+    scores = np.where(rng.random(q.n_documents) < rng.random(), -np.inf, rng.permutation(q.n_documents))
+    rows = np.lexsort((rng.random(q.n_documents), q.query_of_row))
+    for measure in [m for m in ALL if not m.reads_scores]:
+        values = measure.per_query(scores, q)
+        assert_allclose(measure.per_query(scores[rows], q.reordered(rows)), values, rtol=1e-12, atol=1e-14)
+    worst = np.where(np.isneginf(scores), -1.0 - np.nan_to_num(q.relevance), scores)
+    for measure in (PairAccuracy(), KendallTau("relevance"), AUC(), AUC(threshold=3)):
+        assert_array_equal(measure.per_query(scores, q), measure.per_query(worst, q))
+    nothing, clicked = np.full(4, -np.inf), one_query(0, 1, 1, 0, clicks=[0, 1, 1, 0])
+    for measure, least in ((AUC(), 0), (PairAccuracy(), 0), (BPref(), 0), (KendallTau(), -1)):
+        assert measure(nothing, clicked) == measure(nothing, clicked.reordered([3, 1, 2, 0])) == least
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_pearson_of_scores_whose_squares_no_float_holds(scale):
     q = one_query(3, 0, 1, 7)
@@ -306,7 +324,7 @@ def test_the_labels_of_any_source(measure):
             LambdaRank(of_stars).gradient(scores, stars), LambdaRank(measure).gradient(scores, q), strict=True
         ):
             assert_array_equal(found, expected)
-        assert not LambdaRank(of_stars).without_pair(stars)
+        assert LambdaRank(of_stars).why_no_pair(stars) == {LambdaRank(of_stars): ""}
 
 
 RETURNED = {
@@ -315,6 +333,8 @@ RETURNED = {
     "infinite": np.array([1.0, np.inf]),
     "none": None,
     "text": ["a", "b"],
+    "two results of unequal length": (np.ones(2), np.ones(3)),
+    "values and a name": (np.ones(2), "name"),
 }
 
 
@@ -332,7 +352,8 @@ def test_a_measure_of_ones_own_cannot_harm_its_callers():
     q = Queries([0, 1, 1, 0], [2, 2])
     scores = np.array([2.0, 1.0, 4.0, 3.0])
     for what in RETURNED:
-        with pytest.raises(ValueError, match="return one number for each query, \\(2,\\), NaN where"):
+        says = rf"^values of Returning\(what='{what}'\) returns .*: return one number for each query, \(2,\), NaN"
+        with pytest.raises(ValueError, match=says):
             Returning(what).per_query(scores, q)
     assert Returning(empty=0.25)(scores, q) == 0.25
     assert scores.tolist() == [2.0, 1.0, 4.0, 3.0]

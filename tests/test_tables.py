@@ -57,6 +57,13 @@ def test_the_ending_says_how_a_table_is_read(tmp_path, name):
     assert found.feature_names == wanted.feature_names
 
 
+def test_the_numbers_of_rows_in_another_order_are_no_feature(tmp_path):
+    frame, path = FRAME[::-1], tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    for given in (path, pa.Table.from_pandas(frame), pl.read_parquet(path)):
+        assert COLUMNS.read(given).feature_names == COLUMNS.read(FRAME).feature_names
+
+
 def test_ids_are_keys():
     """Numbers and text do not merge, in whatever list or column they come."""
     for ids in ([1, "1"], np.array([1, "1"], dtype=object), pd.Series([1, "1"])):

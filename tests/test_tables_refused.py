@@ -57,7 +57,8 @@ REFUSED = [
     (FRAME.assign(q=["a", None, "a"]), {}, ValueError, "column 'q' is missing in row 1"),
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
-    (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categories, or leave them out$"),
+    (TEXTS, {"query": "id"}, ValueError, "query: df has no column 'id': choose among"),
+    (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categorical, or drop them$"),
     (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' is 'a title' in row 0 of df, not a number; column 'url' "),
     (FRAME.assign(x=["1", "2", "3"]), {}, ValueError, "column 'x' of df is String, not numeric: encode it"),
     *((make(DATES), {}, ValueError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")
@@ -73,6 +74,7 @@ REFUSED = [
     (packed("a.csv", "b.csv"), {}, ValueError, ".* is a zip file of 2 files; it must hold one"),
     (csv("q,y,x\n1,0,2\n", "t.tsv"), {}, ValueError, ".* columns are separated by ','; separate them by tabs"),
     (csv("q;y;x\n1;1;2\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
+    (csv("q;y;x\n1;1;0,5\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
     (csv("q,y,x,x\n1,1,2,3\n"), {}, ValueError, ".* it has two columns 'x'; rename one"),
     (csv("q,y,x\n1,1,2,3\n"), {}, ValueError, ".* Expected 3 fields in line 2, saw 4$"),
     (csv(""), {}, ValueError, r".*t\.csv cannot be read as CSV with a header"),

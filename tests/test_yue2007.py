@@ -17,7 +17,7 @@ from experiments.yue2007.linear_search import (
     weight_gradient,
 )
 from experiments.yue2007.local_optimum import local_optimum_test
-from experiments.yue2007.optimum import linear, trees
+from experiments.yue2007.optimum import trees
 from experiments.yue2007.slopes import SPSA, FiniteDifference
 from experiments.yue2007.sweep import weight_sweep
 from experiments.yue2007.weights import leaf_weights, linear_weights
@@ -121,18 +121,6 @@ class Nearness(Measure, registered=False):
 
 HILL = Queries([1, 2, 3, 4], sizes=[4])
 X, Q = web_search_log(queries=60, documents=10, features=16, seed=1)
-
-
-@pytest.mark.parametrize("train", [trees, linear])
-def test_scores_are_linear_in_the_weights(train):
-    model = train(X, Q, LambdaRank())
-    weights = model
-    if train is trees:
-        weights, predicted = leaf_weights(model, X), model.predict(X)
-        np.testing.assert_allclose(predicted - weights.scores, 0, atol=1e-4)
-    direction = np.random.default_rng(0).normal(size=weights.trained.size)
-    by_one = sum(d * weights.moves(one) for one, d in zip(np.eye(direction.size), direction, strict=True))
-    np.testing.assert_allclose(weights.moves(direction), by_one, atol=1e-3)
 
 
 def test_a_leaf_shifts_as_the_library_would_set_it():

@@ -22,10 +22,6 @@ above relevant, in points (0 to 100). Differences are paired by query, after the
 seeds (and over trees and stops, where a row covers several). All sets count alike: the mean of the sets' means, with
 the standard error that follows from those within the sets. "Inverse variance" weighs sets by their precision instead.
 
-The last table compares nothing: LightGBM's `lambdarank` with its defaults, 100 rounds, is trained on one half of each
-set but the two largest and tested on the other, eight times with the rows of each query in other orders and eight times
-with other seeds and a bagging of 0.8, to see how far a mean of NDCG@10 moves by chance.
-
 The report goes to ``results/one_label.md``. Values of finished seeds stay in a file and are not computed again unless
 the code has changed.
 """
@@ -256,28 +252,6 @@ def report(results: Results, about: str) -> str:
     return "\n\n".join([*parts, "<!-- end of behind -->"])
 
 
-NOISE = """\
-## How far one training moves
-
-Mean NDCG@10 of LightGBM's `lambdarank` in points: standard deviation and range over eight orders of the rows within
-queries, and over eight seeds with a bagging of 0.8."""
-NOISE_HEADS = ("set", "trained on", "tested on", "rows: deviation", "range", "seeds: deviation", "range")
-
-
-def noise_of(name: str, data: Collection) -> list[str]:
-    """A row of a table: how far the mean NDCG@10 of one training moves, as standard deviation and range."""
-    first = np.random.default_rng(0).random(data.queries.n_queries) < 0.5
-    train, test = data.take(first), data.take(~first)
-    cells = [name, str(train.queries.n_queries), str(test.queries.n_queries)]
-    for orders, params in ((8, {}), (1, {"bagging_fraction": 0.8, "bagging_freq": 1})):
-        means = []
-        for x in range(8):
-            (stages,) = staged_lightgbm(LAMBDARANK | params, train.shuffled(x % orders), x, [test])
-            means.append(100 * np.nanmean(MEASURES[0].per_query(stages[100 // STEP - 1], test.queries)))
-        cells += [f"{np.std(means, ddof=1):.2f}", f"{np.ptp(means):.2f}"]
-    return cells
-
-
 def main(
     folder: Annotated[Path, typer.Argument(help="the folder of the sets, which one_label_sets.py describes")],
     sets: Annotated[list[Name] | None, typer.Option(help="may be repeated (default: all)")] = None,
@@ -293,8 +267,6 @@ def main(
     if kept.exists():
         values = pickle.loads(kept.read_bytes())
     in_parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
-    small = [name for name in names if name not in ("clueweb09", "mslr", "ratings")]
-    noise = list(in_parallel(joblib.delayed(noise_of)(name, SETS[name](folder)) for name in small))
     for seed in range(seeds):
         missing = [name for name in names if (code, name, seed) not in values]
         data = (at_most(SETS[name](folder), MOST_QUERIES) for name in missing)
@@ -306,7 +278,7 @@ def main(
         results = {name: [values[code, name, s] for s in range(seed + 1)] for name in names}
         command = f"python -m benchmarks.gain.one_label FOLDER --seeds {seed + 1}"
         text = report(results, provenance(command, *SOURCES))
-        out.write_text("\n\n".join([text, NOISE, table(NOISE_HEADS, noise)]) + "\n", encoding="utf-8")
+        out.write_text(text + "\n", encoding="utf-8")
         note(f"{out}: {seed + 1} seeds")
 
 

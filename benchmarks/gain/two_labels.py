@@ -292,7 +292,10 @@ def _second_at(means: Floats, level: float) -> float:
 
 
 class Sampled:
-    """The figures of every system on a set, and those of bootstrapped queries after them, (1 + samples, 4)."""
+    """The figures of every system on a set, and those of bootstrapped queries after them, (1 + samples, 4).
+
+    `points` are both mean measures of every system at each weight, (weights, 2).
+    """
 
     def __init__(self, seeds: Sequence[Run], samples: int) -> None:
         points, self.trees = points_of(seeds)
@@ -300,6 +303,7 @@ class Sampled:
         rng = np.random.default_rng(0)
         weights = np.vstack([np.ones(self.n), rng.multinomial(self.n, np.full(self.n, 1 / self.n), samples)])
         means = {system: np.array(of) @ weights.T / self.n for system, of in points.items()}
+        self.points = {system: of[:, :, 0] for system, of in means.items()}
         self.figures = {
             system: np.array([figures(of[:, :, at], means[BASE][0, 0, at]) for at in range(1 + samples)])
             for system, of in means.items()
@@ -353,6 +357,16 @@ def page(runs: Runs, made_by: str, samples: int) -> list[str]:
                     heads = (f"front, {group}", *(f"minus {other}" for other in OTHERS))
                     rows = [[system, *(difference(members, system, o, 1) for o in OTHERS)] for system in SUMS]
                     parts.append(table(heads, rows))
+
+        # Both measures at every weight, which README draws.
+        if title == PARTS[0][0]:
+            rows = []
+            for system in SYSTEMS:
+                means = np.mean([of.points[system] for of in sets.values()], axis=0)
+                rows.append([system, *(f"{first:.2f}, {second:.2f}" for first, second in means)])
+            heads = ("weight of the second label", *(f"{weight:g}" for weight in (0, *WEIGHTS, 1)))
+            over = f"Means over {len(sets)} sets."
+            parts += ["### Both measures at every weight", over, table(heads, rows)]
 
         # Each set.
         for name, of in sets.items():

@@ -18,7 +18,7 @@ queries are seen, but at most 250; all others are tested.
 
 Rows: `tune(seen)`, all at its defaults, on one worker. Each fixed objective with the engine's own parameters, and
 `YetiLoss()` with LightGBM's, by `cross_validate` over the same folds, which gives it a number of rounds, and trained
-again on all that is seen. `--before` adds the row of `tune` of an earlier version.
+again on all that is seen.
 
 Figures: NDCG@10 and NDCG@3 of the test queries. A query that several seeds test has the mean of its values, and counts
 once. Regret: the highest mean of any row on a set less the row's, every set counting alike. Comparison: paired t-test

@@ -24,7 +24,6 @@ def main(
     sets: Annotated[list[Name] | None, typer.Option(help="may be repeated (default: all)")] = None,
     seeds: Annotated[int, whole("number of seeds")] = 5,
     minutes: Annotated[float, typer.Option(help="start no run later")] = 600,
-    before: Annotated[Path | None, typer.Option(help="the folder of an earlier version's runs")] = None,
     out: Annotated[Path, typer.Option(help="report.md and finished runs")] = Path("lambdaboost-unseen"),
 ) -> None:
     """Run all rows on all sets, the first seed of all sets first, and write report.md.
@@ -43,10 +42,6 @@ def main(
         if kept.exists():
             found[one] = dict(np.load(kept))
             note(f"{one.data}-{one.seed}: done")
-    for one, outcome in found.items():
-        if before and (earlier := before / f"{one.data}-{one.seed}.npz").exists():
-            values = np.load(earlier).items()
-            outcome |= {f"before: {name}": of for name, of in values if "tune" in name or name == "seconds"}
     write_report(found, out)
 
 

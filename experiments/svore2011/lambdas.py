@@ -48,8 +48,11 @@ def lambda_share_by_grade(scores: ArrayLike, q: Queries, grades: Iterable[int] =
     Examples
     --------
     >>> from lambdaboost import Queries
-    >>> lambda_share_by_grade([0.0] * 3, Queries([3, 0, 0], sizes=[3]))
-    array([1., 0., 0., 0.])
+    >>> third, second = 7 * (1 - 1 / 2), 6 * (1 - 1 / np.log2(3))  # gains of the first above theirs, times discounts
+    >>> float(round(third / (third + second), 4))
+    0.6125
+    >>> lambda_share_by_grade([0.0] * 3, Queries([3, 1, 0], sizes=[3])).round(4)
+    array([0.6125, 0.3875, 0.    , 0.    ])
 
     """
     s, pull = q.scores(scores), []

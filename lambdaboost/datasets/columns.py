@@ -184,7 +184,7 @@ class Columns:
             if unnamed := [one for one in features if str(one).startswith("Unnamed: ")]:
                 warn(
                     f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
-                    "it, or leave it out; pandas writes such a one without index=False"
+                    "it, or drop it; pandas writes such a one without index=False"
                 )
         if not features:
             raise ValueError(
@@ -476,7 +476,7 @@ class Encoder:
             if column in names and column not in self.categories:
                 warn(
                     f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
-                    "make the column a category, or leave it out"
+                    "make the column categorical, or drop it"
                 )
 
         # Features that the table lacks.
@@ -533,6 +533,10 @@ class Encoder:
     ) -> Collection:
         """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
+        # Before a text in another column, of which the queries are made, is taken for a feature.
+        query = self.columns.query
+        if table.is_named and query is not None and arrays.get("group") is None and arrays.get("qid") is None:
+            table.check(query, "query")
         features = self.transform(table)  # which are refused before labels, as scikit-learn does
         queries, documents, rows = self.columns.read_labels(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories

@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -49,7 +50,8 @@ OTHER_FILES = (
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
 PADDED = r" *0\d+"  # a number with leading zeros, which may be a code
-NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
+INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
+NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
 MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
 
@@ -204,7 +206,7 @@ class Table:
             if len(faults) > 8:
                 named += f"; and {counted(len(faults) - 8, 'column')} more"
             if len(faults) > 1:
-                remedy = "encode them as numbers, make them categories, or leave them out"
+                remedy = "encode them as numbers, make them categorical, or drop them"
             raise ValueError(f"{named}: {remedy}")
         return np.column_stack(found)
 
@@ -292,6 +294,10 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
             )
         table = Table(name, matrix=data)
         if isinstance(frame, nw.DataFrame):
+            # The numbers of a pandas frame's rows, which stand so in what is made of it, or of its Parquet file.
+            numbering = [one for one in frame.columns if re.fullmatch(INDEX, str(one))]
+            if numbering:
+                frame = frame.drop(numbering)
             table = Table(name, frame)
     if not len(table):
         raise ValueError(f"{table.name} has no rows: give those of one query at least")
@@ -371,13 +377,14 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
     with reading(path) as file:
         data = file.read()
     settings: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False, "sep": separator}
-    # The header with one row: pandas would take the first column for an index where rows have one cell more.
-    head = pd.read_csv(io.BytesIO(data), header=None, nrows=2, dtype=str, **settings)
-    names = head.iloc[0].tolist()
+    header = pd.read_csv(io.BytesIO(data), header=None, nrows=1, dtype=str, **settings)
+    names = header.iloc[0].tolist()
     _check_names(names)
     if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
         by = {",": "commas", "\t": "tabs"}[separator]
         raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
+    # The header with one row: pandas would take the first column for an index where rows have one cell more.
+    pd.read_csv(io.BytesIO(data), header=None, nrows=2, dtype=str, **settings)
 
     # Columns that are text are missing only where they are empty.
     kept, empty = set(text), ["", *MISSING, *(f" {word}" for word in MISSING)]

@@ -52,7 +52,8 @@ class AUC(Measure):
     .. math:: \mathrm{AUC} = \frac{1}{R N} \sum_{i : l_i \ge t} \sum_{j : l_j < t} [r_i < r_j]
 
     with r_i the rank, R relevant and N other documents (Chakrabarti et al. 2008, §2.2.1). Documents without a
-    label are in no pair. In [0, 1]; `empty` where there is no pair.
+    label are in no pair; a pair of which neither document was retrieved is wrong. In [0, 1]; `empty` where there is no
+    pair.
 
     Parameters
     ----------
@@ -75,19 +76,22 @@ class AUC(Measure):
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """One less the share of pairs in the wrong order."""
-        n_relevant, n_others = count_judged(self, q)
-        pairs = n_relevant * n_others
-        return over_rankings(_aucs, q.source(self.source), scores, q, None, np.float32(self.threshold), pairs)
+        return over_judged(_aucs, self, scores, q)
 
 
 @kernel
-def _aucs(first, last, offsets, k, ranked, threshold, pairs, out):
+def _aucs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
     for q in range(first, last):
-        others, wrong = 0, 0
+        hits, others, wrong = 0, 0, 0
         for r in range(offsets[q], offsets[q + 1]):  # counts the others above each relevant one
-            wrong += (ranked[r] >= threshold) * others
+            hit = ranked[r] >= threshold
+            hits += hit
+            wrong += hit * others
             others += ranked[r] < threshold
-        out[q] = 1.0 - wrong / pairs[q] if pairs[q] else np.nan
+        # A relevant document that was not retrieved is in no right pair.
+        wrong += (n_relevant[q] - hits) * n_others[q]
+        pairs = n_relevant[q] * n_others[q]
+        out[q] = 1.0 - wrong / pairs if pairs else np.nan
 
 
 class BPref(Measure):

@@ -23,9 +23,9 @@ class KendallTau(Measure):
 
     with P and Q the numbers of pairs of different label in the right and in the wrong order. Tied labels are in no
     pair, as in Joachims (2002), so a ranking that contradicts no preference has 1. Documents of equal score rank in
-    input order, so `scipy.stats.kendalltau`, which corrects for ties, differs where labels or scores tie. Svore,
-    Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its weight on the top. In [−1, 1]; `empty` where no two labels
-    differ.
+    input order, so `scipy.stats.kendalltau`, which corrects for ties, differs where labels or scores tie; a pair of
+    which neither document was retrieved is wrong. Svore, Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its
+    weight on the top. In [−1, 1]; `empty` where no two labels differ.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ class PairAccuracy(Measure):
     .. math:: \frac{|\{(i, j) : l_i > l_j,\, r_i < r_j\}|}{|\{(i, j) : l_i > l_j\}|}
 
     with r_i the rank, so tied scores count by input order (Burges, Ragno and Le 2006, §2). Documents
-    without a label are in no pair. In [0, 1]; `empty` where there is no pair.
+    without a label are in no pair; a pair of which neither document was retrieved is wrong. In [0, 1]; `empty` where
+    there is no pair.
 
     Parameters
     ----------

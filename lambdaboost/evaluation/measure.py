@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import field, fields, replace
 from typing import Any, ClassVar
 
@@ -29,9 +30,8 @@ class Measure(Value, ABC, registered=False):
 
     Documents rank by descending score; ties stay in input order. A document whose label is missing (NaN) keeps its
     rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
-    documents, and as the lower one in pairs, but has gain 0 at its own rank. Two such documents tie, so
-    their input order decides their pair in `AUC`, `PairAccuracy` and `KendallTau`: shuffle the rows, or leave such
-    documents out by the label NaN.
+    documents, and as the lower one in pairs, but has gain 0 at its own rank. A pair of two such documents is in the
+    wrong order, as in trec_eval's bpref, so that a query of which nothing was retrieved has the lowest value.
 
     A measure of your own is a subclass that defines `values`. Of its fields, `k` is a cutoff, `threshold` the lowest
     grade that is relevant and `source` the label source, which are checked here.
@@ -158,13 +158,18 @@ class Measure(Value, ABC, registered=False):
             q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
-        values = np.asarray(self.values(s.copy(), q))
-        if values.shape != (q.n_queries,) or values.dtype.kind not in "biuf" or np.isinf(values).any():
-            raise ValueError(
-                f"values of {self!r} returns {quote(values)}, shape {values.shape}: return one number for each query, "
-                f"({q.n_queries},), NaN where the measure is undefined"
-            )
-        return np.where(np.isnan(values), self.empty, values)
+        returned: Any = self.values(s.copy(), q)  # a measure of your own may return anything
+        with suppress(ValueError):  # NumPy's, where parts are of unequal length
+            values = np.asarray(returned)
+            if values.shape == (q.n_queries,) and values.dtype.kind in "biuf" and not np.isinf(values).any():
+                return np.where(np.isnan(values), self.empty, values)
+        form = f"type {type(returned).__name__}"
+        if isinstance(returned, np.ndarray):
+            form = f"shape {returned.shape}"
+        raise ValueError(
+            f"values of {self!r} returns {quote(returned)}, of {form}: return one number for each query, "
+            f"({q.n_queries},), NaN where the measure is undefined"
+        )
 
     def undefined_on(self, q: Queries) -> NDArray[np.bool_]:
         """The queries that count as `empty`, bool (n_queries,), for scores that do not tie."""

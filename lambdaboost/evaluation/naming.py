@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from lambdaboost._words import quote
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
@@ -22,6 +24,7 @@ from lambdaboost.scoring import RENAMED
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do, with the source and
 # parameters as in `Measure.name`. XGBoost's results have "pre-" before names that it would minimise.
 SHORT = re.compile(r"\s*(?:pre-)?(?P<name>[^\W\d]\w*)(@(?P<k>[0-9]{1,10}))?(?P<parts>(-[\w.]+)*)\s*")
+HIGHEST_GRADE = 31  # that LightGBM takes; numbers above are counts or prices, of which 2^l − 1 is no gain
 MAX_CHARACTERS = 2_000_000  # the text of a curve of 100,000 propensities
 ALIASES = {
     "ap": "MAP",
@@ -83,15 +86,30 @@ def parse_all(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, 
 
 
 def default_measures(q: Queries) -> tuple[Measure, ...]:
-    """NDCG at 10, 5, 3 and 1, CNDCG at 10 and 3 for every label source in [0, 1]; `Spearman` for labels below 0.
+    """NDCG at 10, 5, 3 and 1, and of every further source at 10 and 3: CNDCG of labels in [0, 1], else NDCG.
+
+    `Spearman` for a source with labels below 0, and for a further one with labels above 31 or between whole numbers,
+    which are no grades.
 
     >>> default_measures(Queries([1, 0], sizes=[2], clicks=[0.5, 0.0]))[3:]
     (NDCG(k=1), CNDCG(k=10), CNDCG(k=3))
+    >>> default_measures(Queries([1, 0], sizes=[2], stars=[5, 0], price=[9.5, 0.0]))[4:]
+    (NDCG(k=10, source='stars'), NDCG(k=3, source='stars'), Spearman(source='price'))
     """
-    if (q.labels[RELEVANCE] < 0).any():
-        return (Spearman(),)
-    further = [name for name, labels in list(q.labels.items())[1:] if not ((labels < 0) | (labels > 1)).any()]
-    return (*(NDCG(k) for k in (10, 5, 3, 1)), *(CNDCG(k, source) for source in further for k in (10, 3)))
+    found: list[Measure] = []
+    for source, labels in q.labels.items():
+        known = labels[~np.isnan(labels)]
+        if (known < 0).any():
+            found.append(Spearman(source))
+        elif source == RELEVANCE:
+            found += [NDCG(k) for k in (10, 5, 3, 1)]
+        elif (known <= 1).all():
+            found += [CNDCG(k, source) for k in (10, 3)]
+        elif (known <= HIGHEST_GRADE).all() and (known % 1 == 0).all():
+            found += [NDCG(k, source=source) for k in (10, 3)]
+        else:
+            found.append(Spearman(source))
+    return tuple(found)
 
 
 def _of_name(text: str) -> Measure | None:

@@ -17,10 +17,20 @@ from lambdaboost.evaluation.rankings import longest, sort_by_score
 
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
-    """The share of pairs of different label in the right order; NaN if there is none."""
+    """The share of pairs of different label in the right order; NaN if there is none.
+
+    A pair of which neither document was retrieved (score −inf) is in the wrong order.
+    """
+    labels = q.source(source, allow_negative=True)
+    # Documents that were not retrieved rank by rising label, so that each pair of them is in the wrong order.
+    if scores.min() == -np.inf:
+        last = np.where(np.isneginf(scores), labels, 0.0)
+        order = np.lexsort((last, -scores, q.query_of_row))
+        scores = np.empty(q.n_documents)
+        scores[order] = -np.arange(q.n_documents)
+
     wrong, lanes, levels = np.empty(q.n_queries), in_lanes(q), levels_of(q, source)
     if lanes.query.size:
-        labels = q.source(source, allow_negative=True)
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
         # float64, for which `sort_by_score` is compiled already.

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, in_lanes, to_lanes
-from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
+
+# How documents are sorted (`sort_queries`).
+BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
+MOVES = 8  # per document, of the insertion sort: then scores are sorted by comparison
+LARGEST = 1e300  # ranges of scores, and buckets per score, up to here overflow nowhere
 
 
 def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -99,17 +103,94 @@ def longest(first, last, offsets):
     return n
 
 
+@inlined_strict_fp
+def _bucket(score, best, buckets_per_score, last):
+    """The bucket of a score; rounded in the order written, so that equal scores share one in every vector lane."""
+    return np.int32(min((best - score) * buckets_per_score, last))
+
+
+@inlined
+def _sort_by_comparing(scores, order, other):
+    """Sort one query whatever its scores, by merging; `other` is int32 memory, (n,)."""
+    n = scores.size
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            left, right = first, middle
+            for r in range(first, last):
+                if right < last and (left == middle or scores[order[left]] < scores[order[right]]):
+                    other[r] = order[right]
+                    right += 1
+                else:
+                    other[r] = order[left]
+                    left += 1
+        for r in range(n):
+            order[r] = other[r]
+        width *= 2
+
+
+@inlined
+def _sort_by_buckets(scores, order, ranked, bucket_of, next_in):
+    """Sort one query by buckets, then by insertion; False if the scores leave most documents in few buckets."""
+    # The range of the scores above −inf. If it is 0, all of them are in the first bucket, −inf in the last.
+    n, best, worst = scores.size, -np.inf, np.inf
+    for i in range(n):
+        best = max(best, scores[i])
+        worst = min(worst, scores[i] if scores[i] > -np.inf else np.inf)
+    last = np.float64(BUCKETS * n - 1)
+    buckets_per_score = last / (best - worst) if best > worst else 1.0
+    if best - worst > LARGEST or buckets_per_score > LARGEST:
+        return False
+    best = max(best, -LARGEST)  # where all are −inf
+
+    # The documents by bucket, best first; inside a bucket by index.
+    for bucket in range(BUCKETS * n):
+        next_in[bucket] = 0
+    for i in range(n):
+        bucket_of[i] = _bucket(scores[i], best, buckets_per_score, last)
+    for i in range(n):
+        next_in[bucket_of[i]] += 1
+    start = np.int32(0)
+    for bucket in range(BUCKETS * n):
+        start, next_in[bucket] = start + next_in[bucket], start
+    for i in range(n):
+        r = next_in[bucket_of[i]]
+        next_in[bucket_of[i]] = r + 1
+        order[r], ranked[r] = i, scores[i]
+
+    # Insertion, which leaves ties as they are.
+    moves = MOVES * n
+    for r in range(1, n):
+        score = ranked[r]
+        if ranked[r - 1] < score:
+            document, at = order[r], r
+            while at > 0 and ranked[at - 1] < score:
+                order[at], ranked[at] = order[at - 1], ranked[at - 1]
+                at -= 1
+            order[at], ranked[at] = document, score
+            moves -= r - at
+            if moves < 0:
+                return False
+    return True
+
+
 @kernel
 def sort_queries(first, last, offsets, skipped, scores, order):
     """Write the documents of each query by score to `order`, without queries `skipped`.
 
-    Objectives call it too: whatever needs an order of documents has it from here, so it is compiled once.
+    Whatever needs an order of documents has it from here, objectives too, so it is compiled once.
     """
-    scratch = sort_scratch(longest(first, last, offsets))
+    most = longest(first, last, offsets)
+    # By rank: score. By document: bucket. By bucket: the next free rank.
+    ranked, bucket_of, next_in = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     for q in range(first, last):
         if not skipped[q]:
-            a, b = offsets[q], offsets[q + 1]
-            order_documents(scores[a:b], order[a:b], scratch)
+            s, by_rank = scores[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
+            if not _sort_by_buckets(s, by_rank, ranked, bucket_of, next_in):
+                _sort_by_comparing(s, by_rank, bucket_of)
 
 
 @kernel

@@ -67,8 +67,8 @@ def report(
         The queries that all of them rank.
     measures : Measure, str or iterable of them, optional
         The measures to compare, or their names such as ``"ndcg@10"``; the first of each label source is also shown by
-        query. By default NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 for every further label source in [0, 1];
-        `Spearman` for labels below 0.
+        query. By default NDCG at 10, 5, 3 and 1, and for every further label source CNDCG at 10 and 3 of labels in
+        [0, 1], NDCG at 10 and 3 of grades, or `Spearman` of other labels, such as prices and labels below 0.
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"ndcg@3": [0.41, 0.43, …]}}``.

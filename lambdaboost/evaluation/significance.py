@@ -76,22 +76,25 @@ def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
         return WeightedMean(m, float("inf"), 1.0)
 
     # A query of nearly all the weight stands apart from the others: what it leaves to them, 1 − h, would be lost in
-    # rounding, and so would the difference of its value from the mean.
+    # rounding, and so would the difference of its value from the mean. Products are summed by NumPy: BLAS, which `@`
+    # calls, sums in an order that depends on its threads.
     top = int(h.argmax())
     others = np.arange(n) != top
-    left, squares = float(h[others].sum()), float(h[others] @ h[others])
+    left, squares = float(h[others].sum()), float((h[others] ** 2).sum())
     s = squares + h[top] ** 2
     variance = 1 - 2 * h + s  # of each residual, where all values have variance 1
     variance[top] = left**2 + squares
     residual = x - m
-    residual[top] = h[others] @ (x[top] - x[others])
+    residual[top] = (h[others] * (x[top] - x[others])).sum()
     a = h**2 / variance
 
     # The degrees of freedom are s² over the sum of a_i a_j Cov(e_i, e_j)² over i and j, Cov(e_i, e_j) = s − h_i − h_j.
     a_o, b = a[others], h[others] - s / 2
-    spread = 2 * a_o.sum() * (a_o @ b**2) + 2 * (a_o @ b) ** 2 - 4 * (a_o @ (a_o * b**2))
-    spread += (h**4).sum() + 2 * a[top] * (a_o @ (squares - h[top] * left - h[others]) ** 2)
-    return WeightedMean(m, float(np.sqrt(a @ residual**2)), float(np.clip(s**2 / spread, 1, n - 1)))
+    ab = a_o * b
+    spread = 2 * a_o.sum() * (ab * b).sum() + 2 * ab.sum() ** 2 - 4 * (ab**2).sum()
+    spread += (h**4).sum() + 2 * a[top] * (a_o * (squares - h[top] * left - h[others]) ** 2).sum()
+    error = float(np.sqrt((a * residual**2).sum()))
+    return WeightedMean(m, error, float(np.clip(s**2 / spread, 1, n - 1)))
 
 
 def paired_differences(values: Floats, others: Floats, weight: Floats) -> tuple[Floats, Floats]:

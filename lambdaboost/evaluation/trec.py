@@ -143,8 +143,7 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
     - judged but not retrieved: the score is −inf, which gains 0 and counts in the ideal and among the relevant ones.
 
     Documents of equal score rank by id, descending. A judged query that a run lacks counts as 0, as in
-    ``trec_eval -c``, except in `AUC`, `PairAccuracy` and `KendallTau`, where two documents that were not retrieved are
-    ordered by id too. Frames may be of pandas, polars or pyarrow.
+    ``trec_eval -c``; in `KendallTau`, as −1. Frames may be of pandas, polars or pyarrow.
 
     Raises
     ------

@@ -40,7 +40,6 @@ class PairObjective(Objective, registered=False):
             return weigh_by_noise(rule, rule.noise, q)
         return PreparedPairs(rule, q)
 
-    def without_pair(self, q: Queries) -> dict[Objective, str]:
-        """Itself and why, if no pair has a weight above 0."""
-        why = self.rule.why_no_pair(q)
-        return {self: why} if why else {}
+    def why_no_pair(self, q: Queries) -> dict[Objective, str]:
+        """Why no pair has a weight above 0; empty text where one has."""
+        return {self: self.rule.why_no_pair(q)}

@@ -19,7 +19,7 @@ Plackett and Luce: documents are chosen one after the other, each with a probabi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,17 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
-from lambdaboost.evaluation.rankings import longest, sort_queries
-from lambdaboost.evaluation.sorting import order_documents, sort_scratch
+from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
 from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
-from lambdaboost.objectives.kernels.prepared import BY_LANES, Derivatives, PreparedPairs, Round
+from lambdaboost.objectives.kernels.prepared import (
+    BY_LANES,
+    BY_SWEEP,
+    Derivatives,
+    Order,
+    PreparedPairs,
+    Round,
+)
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
 
 Floats = NDArray[np.float64]
@@ -119,69 +125,57 @@ def digest_round(seed: int, iteration: int) -> np.uint64:
 # Rankings of lists one after the other.
 
 
-@inlined
-def _best_and_gaps(scores):
-    """The best score of one query and the sum of its gaps."""
-    best, gaps = scores[0], np.uint32(0)
-    for p in range(scores.size):
-        best = max(best, scores[p])
-    for p in range(1, scores.size):
-        gaps = np.uint32(gaps + _of_gap(p, scores[p - 1], scores[p]))
-    return best, gaps
-
-
-@inlined
-def _add_noise(key, beta, scores, best, noisy):
-    """Write the scores of one query with noise, float32 numbers in float64."""
-    low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
-    for p in range(scores.size):
-        noisy[p] = _noisy(scores[p], best, beta, gumbel(p, low, high))
-
-
 @kernel
-def add_noise(first, last, offsets, digests, of_round, beta, draw, scores, noisy):
-    """Write the scores of queries first:last with the noise of a draw, (n_documents,) float64; `beta` is float32."""
-    for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        best, gaps = _best_and_gaps(scores[a:b])
-        _add_noise(_key(digests[q], of_round, gaps, draw), beta, scores[a:b], best, noisy[a:b])
-
-
-@kernel
-def _mean_discounts(
-    first, last, offsets, skipped, digests, of_round, beta, draws, scores, discounts, mean, order
-):
-    """Write mean discounts and the order of the documents of queries first:last that are not skipped.
-
-    Documents without a discount come last; otherwise any order will do, such as the last draw's.
-    """
-    most = longest(first, last, offsets)
-    noisy, scratch = np.empty(most), sort_scratch(most)
+def find_best_and_gaps(first, last, offsets, skipped, scores, best, gaps):
+    """Write the best score of queries first:last that are not skipped, and the sum of their gaps."""
     for q in range(first, last):
         if skipped[q]:
             continue
-        a, b = offsets[q], offsets[q + 1]
-        n, m, by_rank = b - a, mean[a:b], order[a:b]
-        best, gaps = _best_and_gaps(scores[a:b])
-        m[:] = 0
-        for draw in range(draws):
-            _add_noise(_key(digests[q], of_round, gaps, draw), beta, scores[a:b], best, noisy)
-            order_documents(noisy[:n], by_rank, scratch)
-            for r in range(n):
-                m[by_rank[r]] += discounts[r]
-        for p in range(n):
-            m[p] /= draws
-        if discounts[n - 1] > 0:
+        s, highest, of_query = scores[offsets[q] : offsets[q + 1]], -np.inf, np.uint32(0)
+        for p in range(s.size):
+            highest = max(highest, s[p])
+        for p in range(1, s.size):
+            of_query = np.uint32(of_query + _of_gap(p, s[p - 1], s[p]))
+        best[q], gaps[q] = highest, of_query
+
+
+@kernel
+def add_noise(first, last, offsets, skipped, digests, of_round, best, gaps, beta, draw, scores, noisy):
+    """Write the scores of queries first:last that are not skipped with the noise of a draw.
+
+    `noisy` is float64 (n_documents,), of float32 numbers; `beta` is float32.
+    """
+    for q in range(first, last):
+        if not skipped[q]:
+            s, noisy_s = scores[offsets[q] : offsets[q + 1]], noisy[offsets[q] : offsets[q + 1]]
+            key = _key(digests[q], of_round, gaps[q], draw)
+            low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
+            for p in range(s.size):
+                noisy_s[p] = _noisy(s[p], best[q], beta, gumbel(p, low, high))
+
+
+@kernel
+def _add_discounts(first, last, offsets, skipped, order, discounts, mean):
+    """Add the discount of its rank to each document of queries first:last that are not skipped."""
+    for q in range(first, last):
+        if not skipped[q]:
+            by_rank, of_query = order[offsets[q] : offsets[q + 1]], mean[offsets[q] : offsets[q + 1]]
+            for r in range(by_rank.size):
+                of_query[by_rank[r]] += discounts[r]
+
+
+@kernel
+def _discounted_first(first, last, offsets, skipped, mean, order):
+    """Write the documents of each query to `order`: first those with a mean discount, which a draw put above k."""
+    for q in range(first, last):
+        if skipped[q]:
             continue
-        # Documents that a draw brought above the cutoff, then all others.
-        counted = 0
-        for p in range(n):
-            by_rank[counted] = p
-            counted += m[p] > 0
-        for p in range(n):
-            if m[p] == 0:
-                by_rank[counted] = p
-                counted += 1
+        of_query, by_rank = mean[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
+        front, back = 0, of_query.size - 1
+        for p in range(of_query.size):
+            has = np.int64(of_query[p] > 0)
+            by_rank[front if has else back] = p
+            front, back = front + has, back - (1 - has)
 
 
 # Rankings of short lists, one in each vector lane.
@@ -191,7 +185,7 @@ def _mean_discounts(
 def _mean_discounts_in_lanes(
     first, last, documents, batches, offsets, digests, of_round, beta, draws, scores, discounts, mean
 ):
-    """Write mean discounts of the documents of batches first:last (`lanes`)."""
+    """Write mean discounts of the documents of batches first:last (`lanes`); `discounts` are divided by `draws`."""
     s, noisy = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
     m, rank = np.empty(LONGEST_COUNTED * LANES, np.float32), np.empty(LONGEST_COUNTED * LANES, np.int32)
     best, gaps = np.empty(LANES), np.empty(LANES, np.uint32)
@@ -231,7 +225,7 @@ def _mean_discounts_in_lanes(
             if q >= 0:
                 of_query = mean[offsets[q] : offsets[q + 1]]
                 for p in range(of_query.size):
-                    of_query[p] = m[p * LANES + lane] / draws
+                    of_query[p] = m[p * LANES + lane]
 
 
 # λ and μ weighted by noisy rankings.
@@ -242,17 +236,25 @@ def weigh_by_noise(
 ) -> Callable[[Round], tuple[Derivatives, Derivatives]]:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
     beta, draws, seed = np.float32(noise.beta), noise.draws, noise.seed
-    offsets, digests = q.offsets, digest_levels(q, rule.levels(q))
+    offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
+
+    def rankings(now: Round, skipped: NDArray[np.bool_]) -> Iterator[Order]:
+        """The order of the documents in each draw, in the same memory, without queries `skipped`."""
+        best, gaps = np.empty(offsets.size - 1), np.empty(offsets.size - 1, np.uint32)
+        over_queries(find_best_and_gaps, offsets, skipped, now.scores, best, gaps)
+        of_query = digests, digest_round(seed, now.iteration), best, gaps
+        noisy, order = np.empty(now.scores.size), np.zeros(now.scores.size, np.int32)
+        for draw in range(draws):
+            over_queries(add_noise, offsets, skipped, *of_query, beta, draw, now.scores, noisy)
+            over_queries(sort_queries, offsets, skipped, noisy, order)
+            yield order
+
     if not isinstance(rule.metric, NDCG | CNDCG):
-        pairs, none = PreparedPairs(rule, q), np.zeros(q.n_queries, dtype=bool)
+        pairs = PreparedPairs(rule, q)
 
         def average_weights(now: Round) -> tuple[Derivatives, Derivatives]:
-            of_round = digest_round(seed, now.iteration)
-            noisy, order = np.empty(now.scores.size), np.empty(now.scores.size, np.int32)
             sums = np.zeros((2, now.scores.size))
-            for draw in range(draws):
-                over_queries(add_noise, offsets, digests, of_round, beta, draw, now.scores, noisy)
-                over_queries(sort_queries, offsets, none, noisy, order)
+            for order in rankings(now, none):
                 sums += pairs(now._replace(order=order))
             lam, mu = sums / draws
             return lam, mu
@@ -261,24 +263,29 @@ def weigh_by_noise(
 
     # One sum over pairs with the mean discount of each document: any may come above the cutoff, at most one for each
     # rank and draw.
-    cutoff = draws * (rule.metric.k or q.n_documents)
+    k = rule.metric.k
+    cutoff = draws * (k or q.n_documents)
     pairs = PreparedPairs(rule, q, MeanDcg(np.empty(0, np.float32), cutoff))
     batches, by_lanes = pairs.batches, pairs.kernels == BY_LANES
-    discounts = discounts_to(rule.metric.k, q).astype(np.float32)
-    rows = (np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)).astype(np.int32)
+    not_by_sweep = pairs.kernels != BY_SWEEP
+    discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> tuple[Derivatives, Derivatives]:
-        of_round, order, mean = (
-            digest_round(seed, now.iteration),
-            rows.copy(),
-            np.empty(rows.size, np.float32),
-        )
-        of_noise = digests, of_round, beta, draws
+        # Short lists do not read the order: the discounts of their documents are their own.
+        order, mean = np.zeros(now.scores.size, np.int32), np.zeros(now.scores.size, np.float32)
         if batches is not None:
-            args = batches, offsets, *of_noise, now.scores, discounts, mean
-            over_queries(_mean_discounts_in_lanes, batches.documents, *args, lists=LANES)
+            over_queries(
+                _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
+                digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean, lists=LANES,
+            )  # fmt: skip
         if not by_lanes.all():
-            over_queries(_mean_discounts, offsets, by_lanes, *of_noise, now.scores, discounts, mean, order)
+            for order in rankings(now, by_lanes):
+                over_queries(_add_discounts, offsets, by_lanes, order, discounts, mean)
+            # The order of the documents: whichever will do, but for a cutoff and for the sweep.
+            if k is not None:
+                over_queries(_discounted_first, offsets, by_lanes, mean, order)
+            if not not_by_sweep.all():
+                over_queries(sort_queries, offsets, not_by_sweep, mean.astype(np.float64), order)
         return pairs(now._replace(order=order), MeanDcg(mean, cutoff))
 
     return average_discounts

@@ -43,7 +43,7 @@ LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
 }
-NO_FACTOR, NO_ORDER = np.empty(0, np.float32), np.empty(0, np.int32)
+NO_FACTOR = np.empty(0, np.float32)
 
 
 class Round(NamedTuple):
@@ -85,9 +85,9 @@ class PreparedPairs:
         groups, scores = self.groups, now.scores
 
         # Short lists count their ranks, and write their order only if another part reads it.
-        order, for_lanes, is_sorted = np.empty(scores.size, np.int32), NO_ORDER, False
+        order, is_shared, is_sorted = np.empty(scores.size, np.int32), False, False
         if now.order is not None:
-            order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
+            order, is_shared, is_sorted = now.order, True, bool(now.order[0] >= 0)
 
         # Scores too far apart are brought nearer, after they are sorted: some that differ by little may tie then.
         if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
@@ -97,7 +97,7 @@ class PreparedPairs:
             over_queries(narrow_gaps, self.offsets, force.sigma, abs(force.center), by_score, scores, kernels)
             groups = group_by_kernel(kernels)
             if not is_sorted:
-                order[:], for_lanes, is_sorted = by_score, order, True
+                order[:], is_sorted = by_score, True
 
         short = groups.get(BY_LANES)
         if not is_sorted and (short is None or len(groups) > 1):
@@ -106,8 +106,8 @@ class PreparedPairs:
         for which, selected in groups.items():
             if which == BY_LANES and self.batches is not None:
                 over_queries(
-                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, is_sorted, for_lanes,
-                    scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
+                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, order, is_sorted,
+                    is_shared, scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
                 )  # fmt: skip
             else:
                 over_queries(

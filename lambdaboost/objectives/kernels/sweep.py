@@ -15,8 +15,9 @@ with w by the levels of both, which a swap's `sweep_terms` says. So for each lev
 worse of a pair, there are moments of all documents that it pairs with: those that D_0 = 1 multiplies, and those that
 the D_k of its own document multiply.
 
-Whether a document is the upper or the lower one changes during the sweep. It goes from the highest discount to the
-lowest; at first every document counts as a lower one, and as soon as the sweep has passed it, as an upper one:
+Whether a document is the upper or the lower one changes during the sweep. It goes from rank to rank, and so from the
+highest discount to the lowest; at first every document counts as a lower one, and as soon as the sweep has passed it,
+as an upper one:
 
     documents in order     1 2 3 4 5 6 7
     the sweep is at              ^          4 reads the moments, in which 1 2 3 are above it and 5 6 7 below
@@ -34,14 +35,11 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.levels import Levels
-from lambdaboost.evaluation.rankings import longest
-from lambdaboost.evaluation.sorting import order_documents, sort_scratch
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, SWEEP_RANGE, curvature, pair_lambdas
 from lambdaboost.objectives.swaps.swap import (
     Document,
     Swap,
-    by_document,
     gain_delta,
     n_sweep_terms,
     rank_terms,
@@ -212,7 +210,7 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
 
     Shapes as of `tiles.sum_by_tiles`.
     """
-    n_terms, scratch = 1 + n_sweep_terms(swap), sort_scratch(longest(first, last, offsets))
+    n_terms = 1 + n_sweep_terms(swap)
     for q in range(first, last):
         if not selected[q]:
             continue
@@ -221,13 +219,9 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
         reach = levels.reach[levels.first[q] : levels.first[q + 1]]
         gain_of_level, n_levels = gain[levels.first[q] : levels.first[q + 1]], reach.size
 
-        # Discount and second term of every rank, and the ranks from the highest discount to the lowest.
-        discount, second, sweep_order = np.empty(n), np.empty(n), np.empty(n, np.int32)
+        # Discount, which falls from rank to rank, and second term.
+        discount, second = np.empty(n), np.empty(n)
         rank_terms(swap, a, by_rank, discount, second)
-        for rank in range(n):
-            sweep_order[rank] = rank
-        if by_document(swap):
-            order_documents(discount, sweep_order, scratch)
 
         # What weights the pairs of an upper and a lower level. Second terms by level are for `sweep_terms` of
         # ERR, whose second term is the same in a level; others do not read them.
@@ -237,15 +231,15 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
                 second_of_level[level_of[by_rank[rank]]] = second[rank]
         _write_weights(swap, gain_of_level, reach, second_of_level, weights)
 
-        # From here on all is in the order of the sweep: level, and σ (score − lowest).
+        # By rank: level, and σ (score − lowest).
         level, units, lowest, extent = np.empty(n, np.int32), np.empty(n), s[0], 0.0
         for i in range(n):
             lowest = min(lowest, s[i])
-        for x in range(n):
-            i = by_rank[sweep_order[x]]
-            units[x], level[x] = force.sigma * (s[i] - lowest), level_of[i]
-            extent = max(extent, units[x])
-            if level[x] < 0:
+        for rank in range(n):
+            i = by_rank[rank]
+            units[rank], level[rank] = force.sigma * (s[i] - lowest), level_of[i]
+            extent = max(extent, units[rank])
+            if level[rank] < 0:
                 out[0, a + i] = out[1, a + i] = 0
 
         # One window for all scores, or as many as it takes. `margin` is how far a document sees.
@@ -267,10 +261,10 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
             e_points = np.empty(n_cells * N_POINTS)
             for v in range(e_points.size):
                 e_points[v] = np.exp(width * (v // N_POINTS + 0.5 * (1 + X[v % N_POINTS])) - height)
-            for x in range(n):
-                place[x] = min(max(units[x] - floor, 0.0), height)
-            for x in range(n):
-                e[x] = exp_minus_float64(height - place[x])
+            for rank in range(n):
+                place[rank] = min(max(units[rank] - floor, 0.0), height)
+            for rank in range(n):
+                e[rank] = exp_minus_float64(height - place[rank])
 
             # Every document as a lower one, by level.
             sums = np.zeros((n_levels, 2, n_terms, e_points.size))
@@ -280,28 +274,28 @@ def sum_by_sweep(first, last, offsets, selected, order, scores, levels, gain, fa
             n_points = e_points.size // n_cells
             shape = n_levels, 2, n_terms, n_cells, n_points
             sums_by_cell, moments_by_cell = sums.reshape(shape), moments.reshape(shape)
-            for x in range(n):
-                rank = sweep_order[x]
-                if level[x] >= 0:
-                    cell = min(np.int64(place[x] / width), n_cells - 1)
-                    _write_lagrange(2 * (place[x] / width - cell) - 1, lagrange[x, :n_points])
-                    document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[x]]
-                    _add_to_level(swap, *document, 1.0, lagrange[x, :n_points], of_level[WORSE])
+            for rank in range(n):
+                if level[rank] >= 0:
+                    cell = min(np.int64(place[rank] / width), n_cells - 1)
+                    _write_lagrange(2 * (place[rank] / width - cell) - 1, lagrange[rank, :n_points])
+                    document, of_level = (cell, discount[rank], second[rank]), sums_by_cell[level[rank]]
+                    _add_to_level(swap, *document, 1.0, lagrange[rank, :n_points], of_level[WORSE])
                     if factor.size:
                         own_factor = np.float64(factor[a + by_rank[rank]])
-                        _add_to_level(swap, *document, own_factor, lagrange[x, :n_points], of_level[BETTER])
+                        _add_to_level(
+                            swap, *document, own_factor, lagrange[rank, :n_points], of_level[BETTER]
+                        )
             _write_moments(weights, factor.size > 0, sums, moments)
 
             # The sweep: each document of the window reads its moments, and each is an upper one from there on.
-            for x in range(n):
-                rank = sweep_order[x]
+            for rank in range(n):
                 i = by_rank[rank]
-                if level[x] < 0:
+                if level[rank] < 0:
                     continue
                 own_factor = np.float64(factor[a + i]) if factor.size else 1.0
-                document = level[x], discount[rank], second[rank], own_factor
-                if np.int64(units[x] / window) == number or n_windows == 1:
-                    lam, mu = _read_moments(swap, force, *document, e[x], e_points, moments)
+                document = level[rank], discount[rank], second[rank], own_factor
+                if np.int64(units[rank] / window) == number or n_windows == 1:
+                    lam, mu = _read_moments(swap, force, *document, e[rank], e_points, moments)
                     out[0, a + i], out[1, a + i] = lam, curvature(force, mu)
-                cell = min(np.int64(place[x] / width), n_cells - 1)
-                _raise_document(swap, *document, cell, weights, lagrange[x, :n_points], moments_by_cell)
+                cell = min(np.int64(place[rank] / width), n_cells - 1)
+                _raise_document(swap, *document, cell, weights, lagrange[rank, :n_points], moments_by_cell)

@@ -48,7 +48,7 @@ class MeanDcg(Swap, NamedTuple("MeanDcg", [("mean", NDArray[np.float32]), ("cuto
     terms_of = DOCUMENTS
 
     def rank_terms(self, first, by_rank, discount, second):
-        """Mean discounts, in the order given, in which those that are 0 may come last."""
+        """Mean discounts, in the order given, if those that are 0 come last, they are below the cutoff."""
         n = by_rank.size
         for rank in range(n):
             discount[rank] = self.mean[first + by_rank[rank]]

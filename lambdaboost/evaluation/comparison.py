@@ -14,6 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.charts import as_html, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
@@ -27,7 +28,6 @@ from lambdaboost.evaluation.significance import (
 from lambdaboost.evaluation.ties import describe_sorted_ties
 
 HOLM = "p after Holm"
-MAX_CELL = 120  # characters
 
 
 class Difference(NamedTuple):
@@ -145,27 +145,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The means, with a collapsible table of differences."""
         summary = f"Differences from {plain(self.systems[0])}, times 100, with 95% intervals; p is unadjusted"
-        return (
-            f"{html_table(self.means_table)}\n<p>{html.escape(self.caption)}</p>\n<details>"
-            f"<summary>{html.escape(summary)}</summary>\n{html_table(self.differences_table)}\n</details>"
-        )
-
-
-def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
-    """A pandas frame of texts, each short and without control characters."""
-    import pandas as pd
-
-    cells = [[cell and plain(cell, MAX_CELL) for cell in row] for row in (header, *rows)]
-    return pd.DataFrame(cells[1:], columns=cells[0])
-
-
-def html_table(frame: Any, **options: Any) -> str:
-    """A frame of texts as HTML, escaped; `options` are those of ``DataFrame.to_html``."""
-    import pandas as pd
-
-    with pd.option_context("display.max_colwidth", None):
-        table: str = frame.to_html(index=False, border=0, **options)
-    return table
+        differences = f"<summary>{html.escape(summary)}</summary>\n{as_html(self.differences_table)}"
+        return f"{as_html(self.means_table, self.caption)}\n<details>{differences}\n</details>"
 
 
 def compare(

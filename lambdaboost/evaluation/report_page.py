@@ -19,13 +19,8 @@ from lambdaboost._installed import install_command
 from lambdaboost._words import counted, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import charts
-from lambdaboost.evaluation.comparison import (
-    Comparison,
-    compare_values,
-    html_table,
-    measure_systems,
-    text_frame,
-)
+from lambdaboost.evaluation.charts import html_table, text_frame
+from lambdaboost.evaluation.comparison import Comparison, compare_values, measure_systems
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
 from lambdaboost.evaluation.significance import ROUNDING, interval, paired_differences
@@ -112,7 +107,7 @@ def report(
     for at, measure in enumerate(chosen, 1):
         names[repr(measure)] = measure.name
         if len(measure.name) > LONGEST_NAME:
-            names[repr(measure)] = f"{measure.short_name} ({at})"
+            names[repr(measure)] = f"{type(measure).__name__} ({at})"
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
     facts += [(f"Ties of {name}", said) for name, said in ties.items()]
@@ -215,9 +210,12 @@ def _trade_off_section(
             "front, systems that no other beats on both. Bars are 95% intervals of the differences from "
             f"{comparison.systems[0]}."
         )
-        draw = partial(
-            charts.draw_front, comparison=comparison, across=repr(across), up=repr(up), names=names
-        )
+        points = {
+            system: [100 * np.array(comparison[system, m][2:6]) for m in (across, up)]
+            for system in comparison.systems
+        }
+        labels = (f"Mean {charts.escape_label(names[repr(m)])} × 100" for m in (across, up))
+        draw = partial(charts.draw_front, points=points, x=next(labels), y=next(labels))
         pieces.append(_chart(draw, caption))
     return "\n".join(pieces)
 

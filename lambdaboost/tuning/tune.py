@@ -264,8 +264,9 @@ def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collectio
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     shared = shared_queries(train, part)
     if shared.size:
-        first = part.queries.take(shared[:1]).ids
-        which = f"number {shared[0]}" if first is None else plain(first[0])
+        ids, which = part.queries.ids, str(shared[0])
+        if ids is not None:
+            which = plain(ids[shared[0]])
         raise ValueError(
             f"valid shares {counted(shared.size, 'query', 'queries')} with X, the first is query {which}: the choice "
             "would be made on training data; remove them from one part"

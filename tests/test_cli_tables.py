@@ -165,8 +165,11 @@ def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_pat
     shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
     inverse = np.argsort(table.index)
     np.testing.assert_allclose(scores("bare.json", tmp_path / "shuffled.csv")[inverse], by_order, rtol=1e-6)
-    said = last_line(capsys, "predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
-    assert "has 16 features" in said and "needs 12: drop other columns" in said
+    bare = ("predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
+    said = last_line(capsys, *bare)
+    assert "column 'my query' is 'q3'" in said and "drop" in said
+    said = last_line(capsys, *bare, "--drop", "my query")
+    assert "has 15 features" in said and "needs 12: drop other columns" in said
     said = last_line(capsys, "predict", tmp_path / "classes.json", folder / "log.txt")
     assert "is a classifier of 5 classes" in said
     given = ("--model", tmp_path / "bare.json", "--measure", "ndcg@5", "--json")

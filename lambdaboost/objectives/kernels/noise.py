@@ -236,13 +236,14 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
     beta, draws, seed = np.float32(rule.beta), rule.draws, rule.seed
     offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
+    rows = (np.arange(q.n_documents) - np.repeat(offsets[:-1], q.sizes)).astype(np.int32)
 
     def rankings(now: Round, skipped: NDArray[np.bool_]) -> Iterator[Order]:
         """The order of the documents in each draw, in the same memory, without queries `skipped`."""
         best, gaps = np.empty(offsets.size - 1), np.empty(offsets.size - 1, np.uint32)
         over_queries(find_best_and_gaps, offsets, skipped, now.scores, best, gaps)
         of_query = digests, digest_round(seed, now.iteration), best, gaps
-        noisy, order = np.empty(now.scores.size), np.zeros(now.scores.size, np.int32)
+        noisy, order = np.empty(now.scores.size), rows.copy()
         for draw in range(draws):
             over_queries(add_noise, offsets, skipped, *of_query, beta, draw, now.scores, noisy)
             over_queries(sort_queries, offsets, skipped, noisy, order)
@@ -270,8 +271,9 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:
-        # Short lists do not read the order: the discounts of their documents are their own.
-        order, mean = np.zeros(now.scores.size, np.int32), np.zeros(now.scores.size, np.float32)
+        # Short lists are in any order, since the discounts of their documents are their own; where their scores are too
+        # far apart for lanes, all documents are read in that order.
+        order, mean = rows.copy(), np.zeros(rows.size, np.float32)
         if batches is not None:
             over_queries(
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,

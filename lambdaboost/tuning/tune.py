@@ -31,7 +31,7 @@ from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
 from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
-from lambdaboost.objectives.swaps import SWAPS
+from lambdaboost.objectives.swaps import has_swap
 from lambdaboost.tuning.cross_validate import (
     PATIENCE,
     TrainedFold,
@@ -278,7 +278,7 @@ def settings_of_trees(main: str, others: Sequence[str], n: int, measure: Measure
 
 def metric_of(measure: Measure) -> Any:
     """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
-    if isinstance(measure, NDCG | CNDCG):
+    if isinstance(measure, NDCG | CNDCG) and has_swap(measure):
         return replace(measure, k=None, empty=0.0)
     return NDCG()
 
@@ -297,7 +297,7 @@ def objectives_on(
         own = own[1:]
     others: list[Any] = [*own, LambdaRank(first.metric)]
     for measure in measures:
-        if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):
+        if has_swap(measure) and not isinstance(measure, NDCG | CNDCG):
             others.append(LambdaRank(replace(measure, empty=0.0)))
     found = [like_best._replace(question="objective", objective=one) for one in others]
 
@@ -305,7 +305,7 @@ def objectives_on(
     for source in further:
         metric = CNDCG(source=source)
         for measure in measures[1:]:
-            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
+            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,) and has_swap(measure):
                 metric = metric_of(measure)
         alone, like_best = YetiLoss(metric), like_best._replace(question="label")
         found += [

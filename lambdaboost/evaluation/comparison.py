@@ -14,7 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import as_html, text_frame
+from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
@@ -131,12 +131,9 @@ class Comparison:
         """The differences times 100 with intervals and p-values: a pandas frame of texts."""
         rows = []
         for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
-            ends = f"{100 * d.low:+.2f} to {100 * d.high:+.2f}"
-            if not np.isfinite(d.high - d.low):
-                ends = "too few queries"
             difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
             figures = ("<1e-4" if p < 1e-4 else f"{p:.2g}" for p in (d.p, d.p_holm))
-            rows.append([d.system, d.measure, difference, ends, *figures])
+            rows.append([d.system, d.measure, difference, ends_of(d.low, d.high), *figures])
         return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
 
     def __repr__(self) -> str:
@@ -236,8 +233,8 @@ def compare_values(
     if n and not w.any():
         raise ValueError("weight is 0 for every query: give some queries a weight above 0")
 
-    # The values of each measure, (n_systems, n_queries), and the queries on which every system has one.
-    columns, known = {}, {}
+    # The values of each measure, (n_systems, n_queries), and the weights, of queries on which every system has one.
+    compared = {}
     for measure in first:
         arrays = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
         for name, array in zip(values, arrays, strict=True):
@@ -246,28 +243,26 @@ def compare_values(
                     f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
                     f"the same queries as {quote(base)}, which has {n}"
                 )
-        columns[measure] = np.array(arrays)
-        known[measure] = ~np.isnan(columns[measure]).any(axis=0) & (w > 0)
-        if not known[measure].any():
+        of_systems = np.array(arrays)
+        known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
+        if not known.any():
             raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
+        compared[measure] = of_systems[:, known], w[known]
 
     rows = []
     for place, name in enumerate(values):
-        for measure, of_systems in columns.items():
-            x, h = of_systems[:, known[measure]], w[known[measure]]
-            row = [name, repr(measure), mean_of(x[place], h)]
-            if place == 0:
-                row += [np.nan] * 4
-            else:
-                gain = x[place] - x[0]
-                row += [mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)]
+        for measure, (of_systems, h) in compared.items():
+            row = [name, repr(measure), mean_of(of_systems[place], h), *[np.nan] * 5]
+            if place > 0:
+                gain = of_systems[place] - of_systems[0]
+                row[3:7] = mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)
             rows.append(row)
-    frame = pd.DataFrame(rows, columns=Difference._fields[:-1])
+    frame = pd.DataFrame(rows, columns=[*Difference._fields[:-1], HOLM])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
 
     # How many queries the means are over.
-    sizes = sorted({int(of.sum()) for of in known.values()})
+    sizes = sorted({h.size for _, h in compared.values()})
     over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     if sizes != [n]:
         over += f" of {n}"

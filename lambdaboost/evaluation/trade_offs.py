@@ -16,28 +16,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._checks import check_number, error_context
 from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import as_html, draw_curves, pareto_front, text_frame
-from lambdaboost.evaluation.comparison import HOLM
-from lambdaboost.evaluation.measure import Measure, check_measure, mean_of
+from lambdaboost.evaluation.charts import as_html, draw_curves, ends_of, pareto_front, text_frame
+from lambdaboost.evaluation.comparison import compare_values
+from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEVEL,
     WeightedMean,
-    holm,
-    interval,
     one_sided_p,
     paired_differences,
-    two_sided_p,
     values_needed,
     weighted_mean,
 )
 
-WEIGHTS = np.linspace(0.0, 1.0, 21)
+WEIGHTS = np.linspace(0.0, 1.0, 21).round(12)
 ONLY_UNSEEN = "Only queries that neither model was trained on or stopped by prove anything."
 
 
@@ -217,11 +214,8 @@ class TradeOff:
         for row in self.frame.to_dict("records"):
             cells = [f"{row['weight']:.2f}{'*' if row['front'] else ''}"]
             for name in ("first", "second"):
-                low, high = 100 * row[f"{name} low"], 100 * row[f"{name} high"]
-                ends = ""
-                if math.isfinite(high - low):
-                    ends = f" ({low:+.2f} to {high:+.2f})"
-                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f}{ends}"]
+                ends = ends_of(row[f"{name} low"], row[f"{name} high"])
+                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f} ({ends})"]
             rows.append(cells)
         names = [title for measure in self.measures for title in (measure.name, "difference")]
         return text_frame(["weight", *names], rows)
@@ -307,41 +301,23 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
             arrays.append(values)
             spreads.append(spread)
 
-    # One weight after another: of each only the tests stay, not the values of every query.
-    weight, added = q.query_weight, np.empty(q.n_documents)
-    base: dict[str, NDArray[np.float64]] = {}  # the values of the first model alone
-    losses, rows, n_queries = [], [], 0
-    for w in WEIGHTS.round(12).tolist():
-        np.multiply(arrays[0], (1 - w) / spreads[0], out=added)
-        added += (w / spreads[1]) * arrays[1]
-        row = {"weight": w}
-        for name, measure in zip(("first", "second"), chosen, strict=True):
-            values = measure.per_query(added, q)
-            x, of = paired_differences(values, base.setdefault(name, values), weight)
-            if x.size == 0:
-                raise ValueError(f"{measure!r} is undefined on every query: give another measure")
-            mean = weighted_mean(x, of)
-            if name == "first":
-                losses.append(mean)
-                n_queries = x.size
-            ends, p = (0.0, 0.0), math.nan
-            if w > 0:
-                ends, p = interval(x, of), two_sided_p(x, of)
-            row |= {
-                name: mean_of(values, weight),
-                f"{name} difference": mean.mean,
-                f"{name} low": ends[0],
-                f"{name} high": ends[1],
-                f"{name} p": p,
-                f"{name} {HOLM}": math.nan,
-            }
-        rows.append(row)
-
-    # Holm's correction is for both measures together.
-    frame = pd.DataFrame(rows)
-    tested = frame.loc[1:, ["first p", "second p"]].to_numpy()
-    frame.loc[1:, [f"first {HOLM}", f"second {HOLM}"]] = holm(tested.ravel()).reshape(tested.shape)
+    # The weights are systems of one comparison, whose correction is for both measures together.
+    by_weight = {}
+    for w in WEIGHTS:
+        added = (1 - w) / spreads[0] * arrays[0] + w / spreads[1] * arrays[1]
+        by_weight[f"{w:g}"] = {measure: measure.per_query(added, q) for measure in chosen}
+    tests = compare_values(by_weight, q.query_weight).frame
+    frame = pd.DataFrame({"weight": WEIGHTS})
+    for at, name in enumerate(("first", "second")):
+        of_measure = tests.iloc[at::2, 2:].reset_index(drop=True)
+        of_measure.loc[0, ["difference", "low", "high"]] = 0.0
+        frame[[name, *(f"{name} {column}" for column in of_measure.columns[1:])]] = of_measure
     points = frame[["first", "second"]].to_numpy()
     front = {tuple(point) for point in pareto_front(points)}
     frame["front"] = [tuple(point) in front for point in points]
-    return TradeOff(frame, chosen, (spreads[0], spreads[1]), n_queries, tuple(losses))
+
+    # What the choice tests: the loss of the first measure.
+    of_first = [of[chosen[0]] for of in by_weight.values()]
+    pairs = [paired_differences(of, of_first[0], q.query_weight) for of in of_first]
+    losses = tuple(weighted_mean(x, weight) for x, weight in pairs)
+    return TradeOff(frame, chosen, (spreads[0], spreads[1]), pairs[0][0].size, losses)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.engines.base import Gradient
-from lambdaboost.objectives.kernels.prepared import Derivatives, Round
-
-LambdaMu = tuple[Derivatives, Derivatives]  # of every document, before weights
-LambdaFunction = Callable[[Round], LambdaMu]  # what `Objective.prepare` gives for its queries
+from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, Round
 
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 

@@ -16,9 +16,9 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.base import Gradient
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.bound import Bound, LambdaFunction, LambdaMu
+from lambdaboost.objectives.bound import Bound
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.prepared import Floats, Round
+from lambdaboost.objectives.kernels.prepared import Floats, LambdaFunction, LambdaMu, Round
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 

@@ -74,7 +74,7 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
     ------
     TypeError, ValueError
         If `data` is no data set, or a source has the wrong length, a value that is not a finite number, or a name that
-        is not free.
+        is not free. Where the data set has neither label nor queries yet, a wrong length shows in the first round.
 
     Examples
     --------
@@ -95,6 +95,8 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
         )
     fields, given = engine.fields_of(data), {}
     known = [len(field) for field in (fields.rows, fields.labels) if field is not None and len(field)]
+    if fields.offsets is not None and fields.offsets.size:
+        known.append(int(fields.offsets[-1]))
     rows = known[0] if known else None
     for name, values in sources.items():
         if name != RELEVANCE:

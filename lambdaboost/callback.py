@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._jit import in_use
 from lambdaboost._warn import warn
@@ -29,10 +29,9 @@ from lambdaboost.attaching import ATTRIBUTE, NOTHING, WITHOUT_SLICES, Attached, 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
-from lambdaboost.engines.base import Engine
+from lambdaboost.engines.base import Engine, Gradient
 from lambdaboost.traps import Case, handle_dart, refuse_bags_of_queries, warn_of_traps
 
-Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]  # and the hessian, of every document
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
 UPDATE_METHOD = "update"  # of the boosters of both, which calls objectives
@@ -53,10 +52,7 @@ def call_objective(
         As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
 
     """
-    if hasattr(second, "get_label"):
-        scores, data, known = first, second, known_data(second)
-    else:
-        scores, data, known = second, None, known_arrays(first, weight, group)
+    scores, known = read_call(first, second, weight, group)
     booster = calling_booster(UPDATE_METHOD)
     if booster is None:
         return _bind(objective, known, scores).gradient(scores)
@@ -74,6 +70,7 @@ def call_objective(
 
         # What ruins a training shows at the first gradient of an objective on these queries.
         params, hessian_sum = state.engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
+        data = None if known.engine is None else second
         case = Case(booster, state.engine, params, objective, data, known.queries, iteration, hessian_sum)
         refuse_bags_of_queries(case)
         if not state.objectives:
@@ -86,6 +83,16 @@ def call_objective(
         return derivatives
     finally:
         in_use.reset(token)
+
+
+def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> tuple[Any, KnownData]:
+    """The scores, and what is known of their data, of an engine's call of an objective or a measure.
+
+    ``(preds, data set)`` of `lightgbm.train` and `xgboost.train`; ``(y_true, y_pred, weight, group)`` of `LGBMRanker`.
+    """
+    if hasattr(second, "get_label"):
+        return first, known_data(second)
+    return second, known_arrays(first, weight, group)
 
 
 def _bind(objective: Any, known: KnownData, scores: Any) -> Any:

@@ -115,8 +115,8 @@ def train(
         ).result()
         read = partial(_read_partition, columns=like, check=measure.per_query)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
-    for part_of_objective, why in parts[0].without_pair.items():
-        if all(part_of_objective in part.without_pair for part in parts):
+    for part_of_objective, why in parts[0].why_no_pair.items():
+        if all(part.why_no_pair[part_of_objective] for part in parts):
             warn(NO_PAIR.format(objective=part_of_objective, why=why))
     workers = list(dict.fromkeys(part.worker for part in parts))
     documents = sum(part.documents for part in parts)
@@ -146,7 +146,7 @@ class Partition(NamedTuple):
     documents: int
     ids: Any  # of its queries
     categories: str  # with the order of their values
-    without_pair: dict[Objective, str]  # of the parts of the objective without a pair, why
+    why_no_pair: dict[Objective, str]  # of each part of the objective; empty where it has a pair
 
 
 def _read_partitions(
@@ -202,7 +202,7 @@ def _describe(
     if part is None:
         return None
     q, categories = part.queries, {name: list(values) for name, values in part.categories.items()}
-    return q.n_documents, q.ids, repr(categories), objective.without_pair(q)
+    return q.n_documents, q.ids, repr(categories), objective.why_no_pair(q)
 
 
 # The training on each worker.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.evaluation.charts import escape_label, inline_svg
-from lambdaboost.evaluation.comparison import html_table
+from lambdaboost.engines import engine_of
+from lambdaboost.evaluation.charts import as_html, escape_label
 from lambdaboost.saving import as_saved
 
 SHOWN = 12  # bars of a plot
@@ -58,12 +57,15 @@ class Explanation:
         return axes
 
     def __repr__(self) -> str:
-        return f"{self.frame.to_string(index=False, formatters=AS_TEXT)}\n\n{self._caption}"
+        return f"{self._table.to_string(index=False)}\n\n{self._caption}"
 
     def _repr_html_(self) -> str:
-        """The picture, if matplotlib is installed, and the table."""
-        table = html_table(self.frame, formatters=AS_TEXT)
-        return f"{inline_svg(self.plot)}\n{table}\n<p>{html.escape(self._caption)}</p>"
+        return as_html(self.plot, self._table, self._caption)
+
+    @property
+    def _table(self) -> Any:
+        """The frame with values as texts."""
+        return self.frame.assign(**{name: self.frame[name].map(_value_text) for name in ("above", "below")})
 
     @property
     def _caption(self) -> str:
@@ -81,9 +83,6 @@ def _value_text(value: Any) -> str:
     if value.is_integer():
         return f"{value:.0f}"
     return f"{value:.6g}"
-
-
-AS_TEXT = {"above": _value_text, "below": _value_text}  # the columns of the frame that hold values
 
 
 def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
@@ -134,9 +133,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
             raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
     features = rows
-    if hasattr(model, "_features"):
-        features = model._features(rows)
-    elif saved is model:
+    if engine_of(model) is None:  # a ranker or a loaded model
         features, encoder = saved.features(open_table(rows, "rows", saved.encoder.text))
         features = encoder.frame(features)
     two = [above, below]

@@ -125,8 +125,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         eval_set : (X, y) or list or tuple of them, optional
             Validation sets.
         eval_group, eval_qid, eval_sample_weight, eval_init_score : lists, optional
-            The same arrays for the validation sets, one item per set. A set that is the training's own X and y, with
-            no other field, is the training data with all of theirs.
+            The same arrays for the validation sets, one item per set. A set that is the training's own X and y is the
+            training data with all of its arrays, unless one is given that differs: such a set has those given alone.
         eval_metric : measure, callable, str or list of them, optional
             Measures or their names, such as ``CNDCG(k=3)`` or ``"ndcg@5"``; LightGBM's own metrics as
             ``"lightgbm:ndcg"``, in which a query without a relevant document counts 1, not 0, or by the parameter

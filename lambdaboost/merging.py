@@ -158,11 +158,11 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
                 "be one model; add up their scores instead, or train all on one engine"
             )
         for name in ("query", "unseen", "missing") if ranker else ():  # how both read a table
-            a, b = (getattr(one, name, None) for one in (models[0], model))
-            if a != b and not (a != a and b != b):  # NaN equals NaN here
+            a, b = (repr(getattr(one, name, None)) for one in (models[0], model))
+            if a != b:
                 raise ValueError(
-                    f"{name} is {a!r} in models[0] and {b!r} in models[{at}]: the merged ranker has one; fit both with "
-                    f"the same {name}="
+                    f"{name} is {a} in models[0] and {b} in models[{at}]: the merged ranker has one; fit both with the "
+                    f"same {name}="
                 )
     if not hasattr(weights, "__len__") or isinstance(weights, str):
         raise TypeError(f"weights is {weights!r}: give one number for each model")

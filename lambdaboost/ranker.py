@@ -23,7 +23,7 @@ from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.objective import Objective
-from lambdaboost.saving import booster_of, changed_params, with_booster_features
+from lambdaboost.saving import booster_to_continue, changed_params, with_booster_features
 from lambdaboost.scoring import columns_of, score_estimator
 from lambdaboost.training import trainable
 
@@ -127,7 +127,7 @@ class Ranker:
         """The booster that is continued, the encoder, and the training data; `arrays` are by role, as in `Columns`."""
         columns, first = columns_of(self), None
         if first_model is not None:
-            first = booster_of(first_model, self._engine)
+            first = booster_to_continue(first_model, self._engine)
         if isinstance(X, Collection):
             if first is not None:
                 raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
@@ -183,25 +183,16 @@ class Ranker:
             if not isinstance(one_set, tuple | list) or len(one_set) != 2:
                 raise TypeError(f"{name} is of type {type(one_set).__name__}, expected a pair (X, y)")
             X, y = one_set
-            own = {role: items[at] for role, items in eval_arrays.values() if items is not None}
-            own = {role: array for role, array in own.items() if array is not None}
-            # The training's own X and y have its other arrays too, unless they are given others.
-            is_training = X is training.X and y is training.y
-            if is_training:
-                arrays = dict(training.arrays)
-                if own.keys() & {"group", "qid"}:
-                    arrays |= {"group": None, "qid": None}
-                own = arrays | own
-            one = self._read_documents(name, X, y, encoder, **own)
-            same: Any = zip(
-                (one.queries.sizes, one.queries.weight, one.init_score),
-                (training.queries.sizes, training.queries.weight, training.init_score),
-                strict=True,
-            )
-            if is_training and all(np.array_equal(*both) for both in same):
+            arrays = {role: items[at] for role, items in eval_arrays.values() if items is not None}
+            arrays = {role: array for role, array in arrays.items() if array is not None}
+            # The training's own X and y are the training data, unless other arrays are given with them.
+            is_same = (np.array_equal(array, training.arrays[role]) for role, array in arrays.items())
+            if X is training.X and y is training.y and all(is_same):
                 one = training
-            if one.features.shape[1] != width:
-                n = one.features.shape[1]
+            else:
+                one = self._read_documents(name, X, y, encoder, **arrays)
+            n = one.features.shape[1]
+            if n != width:
                 raise ValueError(f"{name} has {n} features, X {width}: give the same columns")
             self._check_readers(name, one.queries, metrics)
             found.append(one)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -134,9 +135,10 @@ class SavedModel:
         n, is_named = len(names), has_feature_names(self.booster, engine)
         if not encoder.features and table.is_letor and not is_named:
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
-            features = letor_features(there, n, unused, table.name, self.name)
-            encoder = replace(encoder, features=features)
-            if features[0] == "0":  # the engine read text itself, and what it takes absent features for
+            encoder = replace(encoder, features=letor_features(there, n, unused, table.name, self.name))
+            if (
+                encoder.features[0] == "0"
+            ):  # the engine read text itself, and what it takes absent features for
                 table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
             if table.is_letor and not all(name.isdecimal() for name in names):
@@ -146,16 +148,12 @@ class SavedModel:
                 )
             encoder = with_booster_features(encoder, self.booster, table.names)
 
-        here = n
-        if table.is_named:
-            here = len(encoder.features or encoder.columns.features_of(table))
-        elif np.ndim(table.matrix) == 2:
-            here = np.shape(table.matrix)[1]
-        if here != n:
+        features = encoder.transform(table)
+        if features.shape[1] != n:
             raise ValueError(
-                f"{table.name} has {here} features, {self.name} needs {n}: leave out other columns"
+                f"{table.name} has {features.shape[1]} features, {self.name} needs {n}: drop other columns"
             )
-        return encoder.transform(table), encoder
+        return features, encoder
 
 
 def as_saved(model: Any) -> SavedModel:
@@ -167,7 +165,11 @@ def as_saved(model: Any) -> SavedModel:
     """
     if isinstance(model, SavedModel):
         return model
-    booster = booster_in_use(model)
+    booster = booster_of(model)
+    # XGBoost's rankers keep the rounds after the best one, and cannot slice a linear model, which predicts with all.
+    if hasattr(model, "get_booster") and model.booster != "gblinear":
+        with suppress(AttributeError):  # it did not stop early
+            booster = booster[: model.best_iteration + 1]
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(
@@ -175,7 +177,10 @@ def as_saved(model: Any) -> SavedModel:
             "LambdaRanker; joblib saves other estimators"
         )
     about = {"engine": engine.NAME, "params": {"missing": getattr(model, "missing", math.nan)}}
-    return SavedModel(booster, about, getattr(model, "_fitted", None) or Encoder(Columns()))
+    encoder = Encoder(Columns())
+    if hasattr(model, "_fitted"):
+        encoder = replace(model._fitted, unseen=model.unseen)
+    return SavedModel(booster, about, encoder)
 
 
 def save(
@@ -338,35 +343,25 @@ def sidecar_path(path: Path) -> Path:
     return path.parent / f"{path.name}.json"
 
 
-def booster_of(model: Any, engine: Engine) -> Any:
+def booster_of(model: Any) -> Any:
+    """The booster of a fitted ranker, with the rounds of its whole training; any other model unchanged."""
+    if hasattr(model, "get_booster"):
+        return model.get_booster()
+    return getattr(model, "booster_", model)
+
+
+def booster_to_continue(model: Any, engine: Engine) -> Any:
     """The booster, of this engine, of a ranker, of a booster, or of a model file."""
     if isinstance(model, str | os.PathLike):
         check_file(Path(model))
         return engine.read(Path(model).read_bytes())
-    booster = getattr(model, "booster_", model)
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
+    booster = booster_of(model)
     if engine_of(booster) is not engine:
         raise TypeError(
             f"the model to continue is of type {type(model).__name__}: give a ranker, a booster or a model file of "
             f"{engine.TITLE}"
         )
     return booster
-
-
-def booster_in_use(model: Any) -> Any:
-    """The booster of a fitted ranker, with the rounds that the ranker predicts with; any other model unchanged."""
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
-        try:
-            rounds = model.best_iteration + 1
-        except AttributeError:  # it did not stop early
-            return booster
-        # XGBoost cannot slice a linear model, and predicts with all its rounds.
-        if model.booster != "gblinear":
-            booster = booster[:rounds]
-        return booster
-    return getattr(model, "booster_", model)
 
 
 def has_feature_names(booster: Any, engine: Engine) -> bool:

@@ -16,8 +16,7 @@ from lambdaboost.callback import (
     booster_state,
     calling_booster,
     check_sources,
-    known_arrays,
-    known_data,
+    read_call,
     reads_positions,
 )
 from lambdaboost.datasets import Columns, Queries
@@ -45,10 +44,7 @@ def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, grou
         state = booster_state(booster)
         threads = state.threads
     with using(threads):
-        if group is not None:  # (y_true, y_pred, weight, group), from LGBMRanker
-            scores, known = second, known_arrays(first, weight, group)
-        else:  # (preds, data set)
-            scores, known = first, known_data(second)
+        scores, known = read_call(first, second, weight, group)
         name = name_in_results(measure, known, state)
         value = measure.mean(scores, known.queries)
         if known.engine is None:

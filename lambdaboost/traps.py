@@ -52,7 +52,7 @@ class Case:
     @property
     def has_pairs(self) -> bool:
         """Whether the training data has pairs at all; if not, a tree without splits is expected."""
-        return not self.on_cluster and bool(self.objective.has_pair(self.q))
+        return not self.on_cluster and "" in self.objective.why_no_pair(self.q).values()
 
     def param_value(self, name: str) -> float:
         """The value of a parameter under any of its names, or the engine's default, which its `DEFAULTS` have."""
@@ -238,8 +238,9 @@ def sorted_rows(case: Case) -> None:
 def without_pair(case: Case) -> None:
     """Each part of the objective without a pair; not on a cluster, where no worker has all queries."""
     if not case.on_cluster:
-        for part, why in case.objective.without_pair(case.q).items():
-            warn(NO_PAIR.format(objective=part, why=why))
+        for part, why in case.objective.why_no_pair(case.q).items():
+            if why:
+                warn(NO_PAIR.format(objective=part, why=why))
 
 
 def nested_labels(case: Case) -> None:

@@ -7,7 +7,7 @@ import naive_measures
 import numpy as np
 
 from lambdaboost import CNDCG, NDCG, Blend
-from lambdaboost.objectives.kernels import sweep
+from lambdaboost.objectives.kernels import prepared
 
 NO_CUTOFF = 10**9
 
@@ -145,19 +145,21 @@ def by_swap(measure, scores, relevance, force=logistic, up=None):
     return pair_rule(s, graded_pairs(y), lambda i, j: swap(measure, by_rank, y, i, j), force, up)
 
 
-def of_documents(objective, scores, labels, rows):
+def of_documents(objective, scores, labels, rows, iteration=0):
     """λ and μ of some documents of one query, each against all others: for lists too long for all their pairs.
 
     The objective is a rule of pairs, as its `rule` says, or a `Blend` of two.
     """
     if isinstance(objective, Blend):
-        parts = [of_documents(part, scores, labels, rows) for part in objective.parts]
+        parts = [of_documents(part, scores, labels, rows, iteration) for part in objective.parts]
         return tuple((1 - objective.weight) * a + objective.weight * b for a, b in zip(*parts, strict=True))
-    rule, n, l = objective.rule, len(scores), labels[objective.rule.source]
-    rank = np.empty(n, dtype=int)
-    rank[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
+    rule, l = objective.rule, labels[objective.rule.source]
+    if rule.noise is None:
+        rankings = [ranks(scores)]
+    else:
+        rankings = noisy_ranks(scores, l, rule.noise.beta, rule.noise.draws, rule.noise.seed, iteration)
     lam, mu = np.zeros(len(rows)), np.zeros(len(rows))
-    swaps = swaps_of(rule.metric, rank, l)
+    swaps = swaps_of(rule.metric, np.array(rankings), l)
     for at, i in enumerate(rows):
         side = np.nan_to_num(np.sign(l[i] - l))  # 1 where it should be above
         if rule.skip_zero:
@@ -173,46 +175,48 @@ def of_documents(objective, scores, labels, rows):
     return lam, mu
 
 
-def check_documents(objective, scores, q, rows=None, tolerance=1e-5):
+def check_documents(objective, scores, q, rows=None, tolerance=1e-5, iteration=0, gradient=None):
     """λ and μ of some documents of one query and of the most forced one, or of all, as shares of the largest figure.
 
-    Returns the gradient.
+    Those of a gradient that is given, or of the objective's own. Returns the gradient.
     """
-    grad, hess = objective.gradient(scores, q)
+    grad, hess = objective.gradient(scores, q, iteration) if gradient is None else gradient
     every = range(scores.size)
     rows = every if rows is None else np.unique([*rows, np.abs(grad).argmax()])
     labels = {name: of.astype(float) for name, of in q.labels.items()}
-    lam, mu = of_documents(objective, scores, labels, rows)
+    lam, mu = of_documents(objective, scores, labels, rows, iteration)
     largest = max(np.abs(grad).max(), np.finfo(np.float32).tiny)
     np.testing.assert_allclose(-grad[rows], lam, rtol=0, atol=tolerance * largest)
     np.testing.assert_allclose(hess[rows], mu, rtol=0, atol=tolerance * max(largest, np.abs(hess).max()))
     return grad, hess
 
 
-def by_sweep_and_by_pairs(monkeypatch, compute):
-    """What a function gives where every list goes by the sweep, and where none does."""
-    found = []
-    for pairs_a_document in (0, 1e18):
-        monkeypatch.setattr(sweep, "PAIRS_A_DOCUMENT", pairs_a_document)
-        found.append(compute())
-    return found
+def gradient_by(which, objective, scores, q):
+    """The gradient of an objective of pairs where one kernel sums all queries, whatever would be chosen for them."""
+    pairs = objective.prepare(q)
+    pairs.levels, pairs.kernels = pairs.levels.as_int32(), np.full(q.n_queries, which, np.int8)
+    pairs.groups = prepared.group_by_kernel(pairs.kernels)
+    lam, mu = pairs(prepared.Round(scores, np.ptp(scores), 0))
+    return -lam, mu
 
 
-def swaps_of(metric, rank, labels):
-    """A function of a document and others: what swapping it with each of them is worth, (n,)."""
+def swaps_of(metric, rankings, labels):
+    """A function of a document and others: what swapping it with each of them is worth, (n,), in (draws, n) ranks."""
     if metric is None:
         return lambda i, others: 1.0
     if isinstance(metric, NDCG | CNDCG):
         levels, level = np.unique(labels, return_inverse=True)
         gains = np.array([naive_measures.gain(metric, l) for l in levels.tolist()])[level]
-        discounts = np.where(rank <= (metric.k or NO_CUTOFF), 1 / np.log2(1.0 + rank), 0)
-        ideal = -np.sort(-gains) @ -np.sort(-discounts) or np.inf
-        return lambda i, others: np.abs((gains[i] - gains) * (discounts[i] - discounts)) / ideal
+        discounts = np.where(rankings <= (metric.k or NO_CUTOFF), 1 / np.log2(1.0 + rankings), 0)
+        ideal = -np.sort(-gains) @ -np.sort(-discounts[0]) or np.inf
+        mean = discounts.mean(axis=0)
+        return lambda i, others: np.abs((gains[i] - gains) * (mean[i] - mean)) / ideal
 
     def measured(i, others):
-        w, by_rank, y = np.zeros(rank.size), -rank.astype(float), labels.tolist()
-        for j in others:
-            w[j] = swap(metric, by_rank, y, i, j)
+        w, y = np.zeros(labels.size), labels.tolist()
+        for by_rank in -rankings.astype(float):
+            for j in others:
+                w[j] += swap(metric, by_rank, y, i, j) / len(rankings)
         return w
 
     return measured
@@ -399,20 +403,23 @@ def gumbel_noise(scores, labels, seed, m, draw):
     return noise
 
 
+def noisy_ranks(scores, labels, beta, draws, seed, m):
+    """The ranks in each draw of round m."""
+    scores, labels = [float(s) for s in scores], [float(l) for l in labels]
+    best, found = max(scores), []  # the noise is added in float32, to what a score is below the best
+    for draw in range(draws):
+        noise = gumbel_noise(scores, labels, seed, m, draw)
+        pairs = zip(scores, noise, strict=True)
+        found.append(
+            ranks([float(np.float32(s - best) + np.float32(beta) * np.float32(g)) for s, g in pairs])
+        )
+    return found
+
+
 def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
     """λ and μ with weights by noisy rankings, the swaps of each ranking one by one or by mean discounts."""
-    scores, labels = [float(s) for s in scores], [float(l) for l in labels]
-    noise = [gumbel_noise(scores, labels, seed, m, draw) for draw in range(draws)]
-    best = max(scores)  # the noise is added in float32, to what a score is below the best
-    noisy = [
-        [
-            float(np.float32(s - best) + np.float32(beta) * np.float32(g))
-            for s, g in zip(scores, of_draw, strict=True)
-        ]
-        for of_draw in noise
-    ]
     of_dcg = isinstance(measure, NDCG | CNDCG)
-    by_rank = [[-float(r) for r in ranks(of_draw)] for of_draw in noisy]
+    by_rank = [[-float(r) for r in one] for one in noisy_ranks(scores, labels, beta, draws, seed, m)]
     if of_dcg:
         gains = [naive_measures.gain(measure, l) for l in labels]
         ideal = ideal_dcg([0.0 if g != g else g for g in gains], measure.k)

@@ -207,6 +207,9 @@ RULES = [
     ),
     Rule(ListNet(), lambda s, y, m: naive.listnet(s, y["relevance"])),
     Rule(ListMLE(), lambda s, y, m: naive.listmle(s, y["relevance"])),
+    Rule(RankNet(source="clicks"), lambda s, y, m: naive.ranknet(s, y["clicks"])),
+    Rule(ListNet("clicks"), lambda s, y, m: naive.listnet(s, y["clicks"])),
+    Rule(ListMLE("clicks"), lambda s, y, m: naive.listmle(s, y["clicks"])),
     Rule(ApproxNDCG(), lambda s, y, m: naive.approx_ndcg(s, y["relevance"])),
     Rule(
         ApproxNDCG(CNDCG(), alpha=1.0),

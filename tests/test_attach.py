@@ -229,6 +229,14 @@ def test_two_sources_are_told_by_their_names(engine):
 # What is given.
 
 
+@pytest.mark.parametrize("kind", [lgb.Dataset, xgb.DMatrix], ids=["lightgbm", "xgboost"])
+def test_a_wrong_length_shows_without_labels_too(kind):
+    """By the queries; without them in the first round, as the docstring says."""
+    with pytest.raises(ValueError, match=rf"clicks has {len(X) - 1} rows, the data set has {len(X)}"):
+        attach(kind(X, group=Q.sizes), clicks=CLICKS[1:])
+    attach(kind(X), clicks=CLICKS[1:])
+
+
 @of_every_kind
 def test_wrong_lengths_and_values_are_named(kind, tmp_path):
     for sources, error, words in (

@@ -22,12 +22,12 @@ from lambdaboost import (
     LambdaLoss,
     LambdaRank,
     Precision,
-    Queries,
     RankNet,
     SigmoidLocal,
     _jit,
 )
 from lambdaboost.evaluation import MEASURES
+from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 
 pytestmark = pytest.mark.slow  # each cutoff has a kernel, and every query is computed once more
 CHECKED = bool(numba.config.BOUNDSCHECK)
@@ -79,11 +79,9 @@ def test_each_measure(measure, edges):
     "objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=64)), SigmoidLocal()], ids=repr
 )
 @pytest.mark.parametrize("n", [2, 33, 257, 1025])
-def test_the_sweep(objective, n, monkeypatch):
+def test_the_sweep(objective, n):
     scores, q = drawn.edges(1, [n])
-    by_sweep, by_pairs = naive.by_sweep_and_by_pairs(
-        monkeypatch, lambda: objective.gradient(scores, Queries(q.relevance, sizes=q.sizes))
-    )
+    by_sweep, by_pairs = (naive.gradient_by(way, objective, scores, q) for way in (BY_SWEEP, BY_TILES))
     # The curvature of SigmoidLocal is nearly 0 where scores are close: errors are relative to λ.
     np.testing.assert_allclose(by_sweep, by_pairs, rtol=0, atol=1e-5 * np.abs(by_pairs).max())
 

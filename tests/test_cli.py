@@ -149,10 +149,10 @@ MISTAKES = [
     ("--source clicks=0", "has no column '0'"),
     ("--source relevance=3", "a label source cannot be called 'relevance'"),
     ("--source clicks=17 --source clicks=16", "label source 'clicks' exists already"),
-    ("--source clicks=17 --drop 17", "error: --source: column '17' is given twice"),
+    ("--source clicks=17 --drop 17", "error: sources: column '17' is given twice"),
     ("--drop x", "has no column 'x': choose among '1', '2'"),
-    ("--query q", "error: --query: "),
-    ("--label y", "error: --label: "),
+    ("--query q", "error: query: "),
+    ("--label y", "error: label: "),
     ("--categorical 3", "holds numbers, such as"),
     (f"--drop {','.join(map(str, range(1, 18)))}", "features is empty"),
     ("--param num_leaves", "expected KEY=VALUE"),
@@ -278,6 +278,13 @@ def test_hostile_text_does_not_reach_the_terminal(capsys, tmp_path, kind):
         error = refused(capsys, *words)
         assert len(error) < 3_000 and error[:-1].isprintable(), words[:1]
     assert sorted(os.listdir(tmp_path)) == ["scores", "t.csv"]
+
+
+@pytest.mark.parametrize("name", ["unseen='missing'", "leave out other columns", "query: "])
+def test_no_words_of_a_message_are_taken_for_an_option(capsys, folder, tmp_path, name):
+    """Earlier options were found by the words of remedies, also in a name of the user's."""
+    said = refused(capsys, "train", folder / "train.txt", "--drop", name, "--out", tmp_path / "m")
+    assert said.startswith("error: drop: ") and "(here" not in said and "--" not in said
 
 
 COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}

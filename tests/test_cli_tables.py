@@ -165,8 +165,11 @@ def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_pat
     shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
     inverse = np.argsort(table.index)
     np.testing.assert_allclose(scores("bare.json", tmp_path / "shuffled.csv")[inverse], by_order, rtol=1e-6)
-    said = last_line(capsys, "predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
-    assert "has 16 features" in said and "needs 12" in said and "--drop" in said
+    bare = ("predict", tmp_path / "bare.json", tmp_path / "log.csv", "--drop", "my title")
+    said = last_line(capsys, *bare)
+    assert "column 'my query' is 'q3'" in said and "drop" in said
+    said = last_line(capsys, *bare, "--drop", "my query")
+    assert "has 15 features" in said and "needs 12: drop other columns" in said
     said = last_line(capsys, "predict", tmp_path / "classes.json", folder / "log.txt")
     assert "is a classifier of 5 classes" in said
     given = ("--model", tmp_path / "bare.json", "--measure", "ndcg@5", "--json")
@@ -229,7 +232,9 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         scores = done(capsys, "predict", model, test)[0].split()
     said = refused(capsys, "predict", model, test, "--unseen", "error")
     assert (
-        "'at' in row" in said and "none of its categories in training" in said and "--unseen missing" in said
+        "'at' in row" in said
+        and "none of its categories in training" in said
+        and "give unseen='missing'" in said
     )
     found, given = pd.read_csv(out, dtype=str), pd.read_csv(test, dtype=str)
     assert list(found.columns) == ["srch_id", "prop_id", "score"]

@@ -356,13 +356,13 @@ def test_early_stopping_on_any_measure(engine):
 
 
 def test_the_training_data_as_a_validation_set(engine):
-    """It has their queries and weights; with other ones it is another set, which has those alone."""
+    """It has their queries and weights; with an array that differs it is another set, which has those given alone."""
     weight = np.linspace(0.5, 4, Q.n_queries)
     other_weight = weight[::-1].copy()
     made, metric = with_metric(engine, NDCG(3))
     weights = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}[engine]
 
-    def last(weight=weight, **arguments):
+    def last(**arguments):
         y = Q.relevance
         made.fit(X, y, qid=QID, sample_weight=weight, eval_set=[(X, y)], **arguments, **metric)
         ((curve,),) = (of_set.values() for of_set in curves_of(made))
@@ -372,12 +372,10 @@ def test_the_training_data_as_a_validation_set(engine):
         q = Queries(Q.relevance, sizes, weight=weight)
         return pytest.approx(NDCG(3)(made.predict(X), q), abs=1e-6)
 
-    assert last() == last(eval_group=[Q.sizes]) == expected(weight)
+    assert last() == last(eval_qid=[QID.copy()], **{weights: [weight]}) == expected(weight)
     assert last(eval_group=[Q.sizes], **{weights: [other_weight]}) == expected(other_weight)
-    # Halves of queries: the weights of the queries would be too few, those of rows fit.
     halves = np.repeat(Q.sizes // 2, 2) + np.tile([0, 1], Q.n_queries) * np.repeat(Q.sizes % 2, 2)
-    by_row = np.repeat(weight, Q.sizes)
-    assert last(by_row, eval_group=[halves]) == expected(by_row, halves)
+    assert last(eval_group=[halves]) == expected(None, halves)
 
 
 def test_validation_sets_have_the_sources_and_positions_of_their_own_columns(engine):

@@ -17,23 +17,20 @@ from lambdaboost import (
     SigmoidLocal,
     graded,
 )
-from lambdaboost.objectives.kernels import sweep as _sweep
-from lambdaboost.objectives.swaps import gains_and_swap
+from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 
 
-def check(objective, scores, monkeypatch, sweep, relevance, **labels):
+def check(objective, scores, way, relevance, **labels):
     """Every document, by the sweep or by pairs."""
-    monkeypatch.setattr(_sweep, "PAIRS_A_DOCUMENT", 0 if sweep else 1e18)
     q = Queries(relevance, sizes=[scores.size], **labels)
-    naive.check_documents(objective, scores, q)
-    return q
+    naive.check_documents(objective, scores, q, gradient=naive.gradient_by(way, objective, scores, q))
 
 
 def grades(rng, n):
     return rng.choice(5, p=SHARES, size=n) * 1.0
 
 
-SWEEP = pytest.mark.parametrize("sweep", [True, False], ids=["sweep", "pairs"])
+EACH_WAY = pytest.mark.parametrize("way", [BY_SWEEP, BY_TILES], ids=["sweep", "pairs"])
 OBJECTIVES = [
     LambdaRank(),
     LambdaRank(sigma=30.0),
@@ -79,23 +76,20 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@SWEEP
-def test_every_document(case, sweep, monkeypatch):
+@EACH_WAY
+def test_every_document(case, way):
     objective, n, scores, relevance = CASES[case]
     rng = np.random.default_rng(0)
-    check(objective, scores(rng, n), monkeypatch, sweep, relevance(rng, n))
+    check(objective, scores(rng, n), way, relevance(rng, n))
 
 
 @pytest.mark.parametrize("zeros", ["label", "missing"])
-@SWEEP
-def test_clicks(zeros, sweep, monkeypatch):
+@EACH_WAY
+def test_clicks(zeros, way):
     """Clicks without grades above them."""
     rng = np.random.default_rng(7)
     clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
-    q = check(objective, rng.normal(size=700), monkeypatch, sweep, np.zeros(700), clicks=clicks)
-    levels = objective.rule.levels(q)
-    _, swap_of = gains_and_swap(objective.metric)
-    assert _sweep.is_sweep_faster(q, levels, swap_of(objective.metric, q)).all() == sweep
+    check(objective, rng.normal(size=700), way, np.zeros(700), clicks=clicks)
 
 
 @pytest.mark.slow

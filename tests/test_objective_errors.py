@@ -56,7 +56,6 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         (r"within is None: give a tuple such as \('relevance',\)", lambda: ClickTier(within=None)),
         ("is also in within", lambda: ClickTier(source="relevance")),
         ("not the source 'clicks': give source='buys', or", lambda: ClickTier(CNDCG(source="buys"))),
-        (r"reads 'clicks'.* metric=CNDCG\(source='sales'\)", lambda: ClickTier(CNDCG(), "sales")),
         (r"metric=CNDCG\(k=3, source='sales'\)", lambda: ClickTier(CNDCG(k=3), "sales")),
         ("reads 'relevance', not the source 'clicks': leave metric out", lambda: ClickTier(NDCG())),
         ("zeros is 'nan', expected one of label, missing", lambda: ClickTier(zeros="nan")),

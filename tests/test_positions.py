@@ -171,7 +171,7 @@ def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
     assert joined.position.tolist() == codes and joined.position_names == names
     for other, words in (
         ([1, 2] if names else ["a", "b"], "position is a rank in one part and a name in another"),
-        (None, r"part 2 and part 0 differ in their positions \(none; given\)"),
+        (None, r"part 2 has 'relevance', part 0 has 'position', 'relevance': give both the same"),
     ):
         with pytest.raises(ValueError, match=words):
             Queries.concat([placed(position) for position in (*parts, other)])

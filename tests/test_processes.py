@@ -127,7 +127,9 @@ def forks():
 
 
 def used_threads():
-    return numba.get_num_threads(), sum(thread.name.startswith("lambdaboost_") for thread in threading.enumerate())
+    return numba.get_num_threads(), sum(
+        thread.name.startswith("lambdaboost_") for thread in threading.enumerate()
+    )
 
 
 def limited(engine):

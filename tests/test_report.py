@@ -177,9 +177,9 @@ def test_long_measures_have_short_names_and_the_whole_ones_among_the_facts(tmp_p
     text, page = checked(report(tmp_path / "page.html", BOTH, q, [NDCG(3), *measures]))
     head = text[text.index("<thead>") : text.index("</thead>")]
     assert re.findall("<th>(.*?)</th>", head) == [
-        *("System", "ndcg@3", "click_dcg (2)", "click_dcg (3)"),
+        *("System", "ndcg@3", "ClickDCG (2)", "ClickDCG (3)"),
     ]
-    assert "click_dcg (3)" in page.texts and repr(measures[1]) in page.texts
+    assert "ClickDCG (3)" in page.texts and repr(measures[1]) in page.texts
 
 
 def test_ties_of_sorted_rows_are_on_the_page(tmp_path):

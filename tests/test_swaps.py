@@ -22,11 +22,15 @@ from lambdaboost import (
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
+from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 from lambdaboost.objectives.swaps import SWAPS, gains_and_swap
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
 EACH = [instance(cls) for cls in SWAPS]
+SWEPT = [
+    metric for metric in EACH if not isinstance(metric, MRR | PairAccuracy)
+]  # whose swaps are sums of terms
 CUT = [MAP(k=12), MAP(k=70, threshold=2), MRR(k=40, threshold=4), ERR(k=10), Precision(k=50), NDCG(k=9)]
 
 
@@ -72,19 +76,15 @@ def test_each_number_of_levels(metric, levels):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1], ids=["all labels", "missing labels"])
-@pytest.mark.parametrize("metric", [*EACH, MAP(k=300), ERR(k=9)], ids=repr)
-def test_the_sweep_sums_what_all_pairs_sum(metric, missing, monkeypatch):
-    """On lists that it takes, all measures except MRR and PairAccuracy go by the sweep."""
+@pytest.mark.parametrize("metric", [*SWEPT, MAP(k=300), ERR(k=9)], ids=repr)
+def test_the_sweep_sums_what_all_pairs_sum(metric, missing):
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_501), rng.choice(5, p=SHARES, size=1_501) * 1.0
     relevance[rng.random(1_501) < missing] = np.nan
-
-    def compute():
-        return LambdaRank(metric).gradient(scores, Queries(relevance, [1_501], clicks=relevance / 4))[0]
-
-    by_sweep, by_pairs = naive.by_sweep_and_by_pairs(monkeypatch, compute)
-    is_swept = by_sweep.tobytes() != by_pairs.tobytes()
-    assert is_swept is not isinstance(metric, MRR | PairAccuracy), "another way than it should go"
+    q = Queries(relevance, [1_501], clicks=relevance / 4)
+    by_sweep, by_pairs = (
+        naive.gradient_by(way, LambdaRank(metric), scores, q)[0] for way in (BY_SWEEP, BY_TILES)
+    )
     np.testing.assert_allclose(by_sweep, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
 
 
@@ -111,14 +111,12 @@ def test_a_document_that_surely_satisfies(grade):
 
 
 @pytest.mark.parametrize("grade", [30.0, 50.0, 1000.0])
-def test_a_document_that_surely_satisfies_in_a_long_list(grade, monkeypatch):
+def test_a_document_that_surely_satisfies_in_a_long_list(grade):
     scores = np.random.default_rng(5).normal(size=1_501)
     relevance = np.arange(1_501) % 5 * 1.0
     relevance[np.argsort(-scores)[700]] = grade
-    objective = LambdaRank(ERR(max_grade=grade))
-    results = naive.by_sweep_and_by_pairs(
-        monkeypatch, lambda: objective.gradient(scores, Queries(relevance, [1_501]))[0]
-    )
+    objective, q = LambdaRank(ERR(max_grade=grade)), Queries(relevance, [1_501])
+    results = [naive.gradient_by(way, objective, scores, q)[0] for way in (BY_SWEEP, BY_TILES)]
     np.testing.assert_allclose(*results, rtol=0, atol=1e-5 * np.abs(results[1]).max())
 
 

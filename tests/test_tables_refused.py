@@ -58,7 +58,7 @@ REFUSED = [
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
     (TEXTS, {"query": "id"}, ValueError, "query: df has no column 'id': choose among"),
-    (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categories, or leave them out$"),
+    (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categorical, or drop them$"),
     (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' is 'a title' in row 0 of df, not a number; column 'url' "),
     (FRAME.assign(x=["1", "2", "3"]), {}, ValueError, "column 'x' of df is String, not numeric: encode it"),
     *((make(DATES), {}, ValueError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")

@@ -94,7 +94,7 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     assert np.array_equal(ranker.fit(X, y).predict(X), scores)
     with pytest.raises(ValueError, match=r"has the suffix of .*'s format, and the model is .*'s: give "):
         found.save(tmp_path / {"lightgbm": "model.ubj", "xgboost": "model.txt"}[engine])
-    found.save(tmp_path / "model", {"more": 1})
+    found.save(tmp_path / "model", about={"more": 1})
     saved = load(tmp_path / "model")
     assert np.array_equal(saved.predict(X.drop(columns=["session", "ctr"])), scores)
     assert saved.about["columns"]["query"] == "session" and saved.about["more"] == 1

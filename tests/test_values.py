@@ -34,6 +34,11 @@ TWINS = [
     (SigmoidLocal(center=-0.0), SigmoidLocal(), "SigmoidLocal()"),
     (ClickTier(within=[np.str_("relevance")], sigma=np.int8(3)), ClickTier(sigma=3.0), "ClickTier(sigma=3.0)"),
     (
+        ClickTier(CNDCG(), "sales"),
+        ClickTier(source="sales"),
+        "ClickTier(metric=CNDCG(source='sales'), source='sales')",
+    ),
+    (
         Blend(RankNet(), LambdaRank(), Linear(0, np.float64(0.5))),
         Blend(RankNet(), LambdaRank(), Linear(0.0, 0.5)),
         "Blend(first=RankNet(), second=LambdaRank(), weight=Linear(start=0.0, rate=0.5))",

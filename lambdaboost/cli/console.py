@@ -20,10 +20,6 @@ ERR = Console(stderr=True, highlight=False)
 MAX_LINE = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
 
 
-class InterruptedAfterWrite(Exception):
-    """Interrupted by Ctrl-C after the output was written."""
-
-
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; cells with ▲ in bold type."""
     table = Table(box=SIMPLE_HEAD)

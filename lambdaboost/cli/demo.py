@@ -41,7 +41,7 @@ def demo(
 
     Example: lambdaboost demo --engine xgboost --queries 1500
     """
-    opt.check_outputs(overwrite, [], report=[report])
+    opt.check_outputs(overwrite, [], report, option="report")
     stock = ENGINES[engine]
     native = stock.NATIVE_OBJECTIVES[0]
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)

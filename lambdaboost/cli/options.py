@@ -120,26 +120,22 @@ def argument(metavar: str, text: str) -> Any:
     return Argument(metavar=metavar, exists=True, dir_okay=False, help=text)
 
 
-def check_outputs(overwrite: bool, inputs: Iterable[Path | None], **outputs: list[Path]) -> None:
+def check_outputs(
+    overwrite: bool, inputs: Iterable[Path | None], *outputs: Path, option: str = "out"
+) -> None:
     """Raise ValueError if an output cannot be written, or would replace what it must not, also through links.
 
-    `outputs` are the files of each option; `inputs` what the command reads, perhaps with a description next to it.
+    `inputs` are what the command reads, perhaps with a description next to it.
     """
     read = [file for path in inputs if path is not None for file in (path, sidecar_path(path))]
-    written: list[Path] = []
-    for option, files in outputs.items():
-        for file in files:
-            check_place(option, file)
-            for role, others in (("reads", read), ("writes too", written)):
-                for other in others:
-                    is_linked = file.exists() and other.exists() and file.samefile(other)
-                    if is_linked or file.resolve() == other.resolve():
-                        raise ValueError(
-                            f"{option} {file} is a file that this command {role}: give another name"
-                        )
-            if os.path.lexists(file) and not overwrite:
-                raise ValueError(f"{option} {file} exists: give another name, or --overwrite to replace it")
-        written += files
+    for file in outputs:
+        check_place(option, file)
+        for other in read:
+            is_linked = file.exists() and other.exists() and file.samefile(other)
+            if is_linked or file.resolve() == other.resolve():
+                raise ValueError(f"{option} {file} is a file that this command reads: give another name")
+        if os.path.lexists(file) and not overwrite:
+            raise ValueError(f"{option} {file} exists: give another name, or --overwrite to replace it")
 
 
 Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]

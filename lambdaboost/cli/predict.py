@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +45,7 @@ def predict(
     if out == Path("-"):
         out = None
     if out is not None:
-        opt.check_outputs(overwrite, [model, file], out=[out])
+        opt.check_outputs(overwrite, [model, file], out)
     options = opt.columns_of(query, label, document=document, drop=drop)
     loaded = read_model(model, options, unseen)
     with ERR.status("reading …"):
@@ -65,21 +63,22 @@ def predict(
 
 
 def submission(columns: Columns, table: Table, scores: list[str]) -> str:
-    """CSV with a header: the query, the document and the score of each row."""
-    n = len(scores)
+    """CSV with a header: the query, the document and the score of each row, in the order of the file."""
+    import pandas as pd
+
     names = replace(columns, label=None, sources={}, rates=(), position=None, weight=None)
-    q, documents, rows = names.read_labels(table, np.zeros(n))
-    ids: Any = q.ids
+    q, documents, rows = names.read_labels(table, np.zeros(len(scores)))
+    ids = q.ids
     if ids is None:
         ids = np.arange(1, 1 + q.n_queries)
-    queries, order = np.repeat(ids, q.sizes), np.arange(n)
-    if rows is not None:  # which is put back into the order of the file
-        order = np.argsort(rows)
-    named: Any = np.arange(1, 1 + n)
-    if documents is not None:
-        named = documents[order]
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow((columns.query, columns.document or "document", "score"))
-    lines.writerows(zip(queries[order].tolist(), named.tolist(), scores, strict=True))
-    return text.getvalue()
+    if rows is None:
+        rows = np.arange(len(scores))
+    named: Any = documents
+    if documents is None:
+        named = 1 + rows
+    frame = pd.DataFrame({"query": ids[q.query_of_row], "document": named}, index=rows)
+    header = [columns.query, columns.document or "document", "score"]
+    text: str = (
+        frame.sort_index().assign(score=scores).to_csv(index=False, header=header, lineterminator="\n")
+    )
+    return text

@@ -46,7 +46,7 @@ def report(
     """
     systems = [*(model or ()), *(scores or ())]
     names = [name for name, _ in systems]
-    opt.check_outputs(overwrite, [file, *(path for _, path in systems)], out=[out])
+    opt.check_outputs(overwrite, [file, *(path for _, path in systems)], out)
     if not systems:
         raise ValueError("no systems: give --model MODEL or --scores SCORES, preferably several")
     if twice := [name for name in names if names.count(name) > 1]:

@@ -1,8 +1,10 @@
-"""The commands, each in the module of its name, and `run`, with one line and an exit code for every error."""
+"""The commands, each in the module of its name, and `run`, with one line and an exit code for every error.
+
+Messages of the library need no translation: options are called as the arguments and the words of its remedies are.
+"""
 
 from __future__ import annotations
 
-import re
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from typer import Option
 
 from lambdaboost import __version__
 from lambdaboost._starting import STOPPED
-from lambdaboost.cli.console import InterruptedAfterWrite, note
+from lambdaboost.cli.console import note
 from lambdaboost.cli.demo import demo
 from lambdaboost.cli.evaluate import evaluate
 from lambdaboost.cli.predict import predict
@@ -23,17 +25,6 @@ from lambdaboost.cli.tune import tune
 from lambdaboost.engines import refusal
 
 OK, BAD_INPUT, BAD_USAGE, INTERNAL_ERROR = 0, 1, 2, 70
-
-# Errors about columns begin with the argument that named one, which is an option here.
-ARGUMENT = re.compile(r"(query|label|source|position|weight|document|categorical|drop)s?: ")
-
-# Remedies in the words of Python, and the options that do the same here.
-OPTIONS = {
-    r"(a category|categories), or leave (it|them) out": "--categorical of train, --drop",
-    r"unseen='missing'": "--unseen missing",
-    r"leave out other columns": "--drop",
-    r"Queries\.shuffled_rows": "--seed of evaluate and report",
-}
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
@@ -82,9 +73,9 @@ def run(args: Sequence[str]) -> int:
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(f"warning: {name_options(message)}")
+            warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
             code = command.main(words, "lambdaboost", standalone_mode=False)
-    except InterruptedAfterWrite:
+    except SystemExit:  # of tune, which has written what was complete
         return STOPPED
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
@@ -117,24 +108,8 @@ def describe_error(error: Exception) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return BAD_INPUT, f"not enough memory ({error}): give smaller files, or fewer features by --drop"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
-        text = str(error)
-        if (named := ARGUMENT.match(text)) is not None:
-            text = f"--{named[1]}: {text[named.end() :]}"
-        return BAD_INPUT, name_options(text)
+        return BAD_INPUT, str(error)
     return (
         INTERNAL_ERROR,
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug",
     )
-
-
-def name_options(message: object) -> str:
-    """A message of the library, with the options that its remedies are on the command line.
-
-    >>> name_options("b holds text: make it a category, or leave it out")
-    'b holds text: make it a category, or leave it out (here: --categorical of train, --drop)'
-    """
-    text = str(message)
-    for remedy, options in OPTIONS.items():
-        if re.search(remedy, text):
-            text += f" (here: {options})"
-    return text

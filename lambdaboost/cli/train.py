@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from typer import Option
 
 from lambdaboost._words import counted, did_you_mean
@@ -26,7 +25,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.parsing import read_objective
 from lambdaboost.saving import check_suffix, save, sidecar_path
 from lambdaboost.training import make_dataset, trainable
-from lambdaboost.tuning.cross_validate import find_shared
+from lambdaboost.tuning.cross_validate import shared_queries
 
 OBJECTIVE = Option(
     metavar="OBJECTIVE", parser=opt.parsed_by(read_objective), help=f"An objective, {opt.OBJECTIVE}"
@@ -67,7 +66,7 @@ def train(
 
     Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt
     """
-    opt.check_outputs(overwrite, [train, valid, test], out=[out, sidecar_path(out)])
+    opt.check_outputs(overwrite, [train, valid, test], out, sidecar_path(out))
     check_suffix("out", out, ENGINES[engine])
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping watches a measure of the validation file: give --valid")
@@ -94,13 +93,12 @@ def train(
     for name, part in parts.items():
         check_labels(readers[name], part.queries, files[name], part.rows)
     others = [name for name in parts if name != "train"]
-    if others:
-        for name, shared in zip(others, find_shared(*parts.values()), strict=True):
-            if shared is not None:
-                n = counted(int(np.count_nonzero(shared)), "query", "queries")
-                note(
-                    f"{files[name]} shares {n} with {train}, so that its measures are partly those of training data"
-                )
+    for name in others:
+        if n := shared_queries(parts["train"], parts[name]).size:
+            n_shared = counted(n, "query", "queries")
+            note(
+                f"{files[name]} shares {n_shared} with {train}, so that its measures are partly those of training data"
+            )
 
     if isinstance(objective, NativeObjective):
         objective.check_queries(parts["train"].queries, stock.given(params, "device_type"))

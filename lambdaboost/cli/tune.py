@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
+from lambdaboost._starting import STOPPED
 from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
-from lambdaboost.cli.console import ERR, InterruptedAfterWrite, note
+from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluate import check_labels
 from lambdaboost.cli.train import describe_data, read_parts
 from lambdaboost.engines import ENGINES
@@ -60,7 +62,7 @@ def tune(
 
     Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --out model.txt
     """
-    opt.check_outputs(overwrite, [train, valid], out=[out, sidecar_path(out)])
+    opt.check_outputs(overwrite, [train, valid], out, sidecar_path(out))
     named: Any = engine or engine_of_suffix(out)
     check_suffix("out", out, ENGINES[named or opt.ENGINE])
     columns = opt.columns_of(query, label, source, position, weight, document, categorical, drop)
@@ -81,4 +83,4 @@ def tune(
         print(tuned)
     note(f"{out} is {tuned.choice['candidate']}, {counted(tuned.rounds, 'round')}")
     if tuned.is_stopped:
-        raise InterruptedAfterWrite
+        sys.exit(STOPPED)

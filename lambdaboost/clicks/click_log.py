@@ -19,7 +19,6 @@ from lambdaboost.datasets.arrays import (
     factorize_in_order,
     positions_of,
     query_ids,
-    resolve_indices,
     weights_of,
 )
 from lambdaboost.datasets.table import open_table
@@ -185,10 +184,7 @@ class ClickLog:
 
     def take(self, rows: ArrayLike) -> Self:
         """The log of some rows, given by index or mask, such as those of one week."""
-        given = np.asarray(rows)
-        if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
-            raise ValueError("rows chooses no row: a log needs at least one impression")
-        chosen = resolve_indices("rows", given, self.n_rows, "rows of the log")
+        chosen = np.arange(self.n_rows)[np.atleast_1d(rows)]
         columns = ((name, getattr(self, name)) for name in COLUMNS if name != "position")
         taken: dict[str, Any] = {name: column[chosen] for name, column in columns if column is not None}
         return type(self)(position=Positions(self.position[chosen], self.position_names), **taken)

@@ -315,33 +315,6 @@ def first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
 
 
-def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
-    """The first query whose rows are not adjacent, its first row and where it reappears; None if there is none.
-
-    >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
-    (('a', 0, 2), None)
-    """
-    starts = first_rows(ids)
-    seen: dict[Any, int] = {}  # ids may be of mixed types, which cannot be sorted
-    for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
-        if (first := seen.setdefault(query, row)) != row:
-            return query, first, row
-    return None
-
-
-def resolve_indices(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
-    """The indices of some of n things, given by index or mask."""
-    try:
-        chosen = np.arange(n)[np.atleast_1d(given)]
-    except IndexError as error:
-        raise ValueError(
-            f"{name} does not fit the {n} {what}, give their indices or a mask: {error}"
-        ) from None
-    if chosen.ndim != 1:
-        raise ValueError(f"{name} has shape {np.shape(given)}, expected one dimension: indices or a mask")
-    return chosen
-
-
 def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each key from 0, in order of first appearance, and the first row of each.
 

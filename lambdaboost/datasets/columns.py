@@ -31,7 +31,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels, shorten_repr
+from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
@@ -47,7 +47,14 @@ from lambdaboost.datasets.arrays import (
     weights_of,
 )
 from lambdaboost.datasets.collection import Categories, Collection, categorical_frame, click_rate
-from lambdaboost.datasets.queries import RELEVANCE, Queries, match_weights
+from lambdaboost.datasets.queries import (
+    NO_POSITIONS,
+    RELEVANCE,
+    Queries,
+    offsets_of_sizes,
+    queries_of,
+    weights_of_rows,
+)
 from lambdaboost.datasets.table import (
     DOCUMENT,
     LABEL,
@@ -125,33 +132,29 @@ class Columns:
         # Types: names are texts, lists become tuples and sources a dict.
         if self.query is None:
             raise TypeError("query is None: give the name of the column that holds the queries")
-        for name in ROLES:
-            if not isinstance(column := getattr(self, name), str | None):
-                raise TypeError(f"{name} is {column!r}: give the name of a column")
         for name in ("sources", "categorical", "features", "drop", "rates"):
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Iterable | None):
-                such_as = quote(given) if isinstance(given, str) else "'clicks'"
-                raise TypeError(f"{name} is {given!r}: give a list of columns, such as [{such_as}]")
+                raise TypeError(f"{name} is {given!r}: give a list of columns, such as ['clicks']")
             if name == "sources" and not isinstance(given, Mapping):
-                columns = tuple(given or ())
-                given = zip(columns, columns, strict=True)
-            if name == "sources":
-                object.__setattr__(self, name, dict(given))
-            elif name != "features" or given is not None:
-                object.__setattr__(self, name, tuple(given or ()))
-        for name, column in self.sources.items():
+                given = {column: column for column in given or ()}
+            if name != "sources" and (given is not None or name != "features"):
+                given = tuple(given or ())
+            object.__setattr__(self, name, given)
+        for name in self.sources:
             check_new_source(name)
+        uses = self._label_uses()
+        for argument, column in uses:
             if not isinstance(column, str):
-                raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column")
+                raise TypeError(f"{argument} is {column!r}: give the name of a column")
 
         # Each column has one use; that a feature is categorical is none.
-        features = self.features or ()
-        categorical = set(self.categorical).difference(features)
-        further = {"drop": dict.fromkeys(self.drop), "features": features, "categorical": categorical}
-        uses = [(argument, column) for argument, columns in further.items() for column in columns]
+        categorical = set(self.categorical).difference(self.features or ())
+        uses += [("drop", column) for column in dict.fromkeys(self.drop)]
+        uses += [("features", column) for column in self.features or ()]
+        uses += [("categorical", column) for column in categorical]
         seen: dict[Any, str] = {}
-        for argument, column in self._label_uses() + uses:
+        for argument, column in uses:
             if column in seen:
                 raise ValueError(
                     f"{seen[column]}: column {quote(column)} is given twice: a column has one use; name it once"
@@ -184,7 +187,7 @@ class Columns:
             if unnamed := [one for one in features if str(one).startswith("Unnamed: ")]:
                 warn(
                     f"{table.name} has a column without a name, {quote(unnamed[0])}, which becomes a feature: name "
-                    "it, or leave it out; pandas writes such a one without index=False"
+                    "it, or drop it; pandas writes such a one without index=False"
                 )
         if not features:
             raise ValueError(
@@ -244,17 +247,6 @@ class Columns:
                 f"the grades are {quote(y)}: give an array of them, not the name of a column, and drop that column "
                 "from the features"
             )
-        table = open_table(data, name, self.text)
-        n, sizes = len(table), None
-        if group is not None:
-            sizes = only_column(group)
-            if sizes.dtype.kind not in "iuf" or sizes.sum() != n:
-                raise ValueError(
-                    f"group is {shorten_repr(sizes.tolist())}, and {table.name} has {n} rows: give the number of "
-                    "documents of each query, or the query of each row as qid="
-                )
-
-        # Where each role is looked for: the key under which it is kept, its column, and the array in its place.
         if hasattr(sources, "columns"):
             frame = open_table(sources, "sources")
             sources = {one: frame.column(one) for one in frame.names}
@@ -262,81 +254,90 @@ class Columns:
             raise TypeError(
                 f"sources is of type {type(sources).__name__}: give a dict such as {{'clicks': rates}}, or a DataFrame"
             )
-        arrays = dict(sources or {})
-        label, document = self.label, self.document
+        table, arrays = open_table(data, name, self.text), dict(sources or {})
+        n, label, document = len(table), self.label, self.document
         if table.is_letor and label is None and y is None:
             label = LABEL
         if table.is_letor and document is None and DOCUMENT in table.names:
             document = DOCUMENT
+        if group is not None:
+            sizes = np.diff(offsets_of_sizes("group", only_column(group), n))
+            qid = np.repeat(np.arange(sizes.size), sizes)
+
+        # Of all that is read: the role, the name, the column, and the array in the place of a column.
         wanted = [
-            ("query", "qid", self.query, qid if group is None else sizes),
-            ("label", RELEVANCE, label, y),
-            *(("sources", key, self.sources.get(key), arrays.get(key)) for key in {**self.sources, **arrays}),
+            ("query", "qid", self.query, qid),
+            ("label", "y", label, y),
+            *(("sources", one, self.sources.get(one), arrays.get(one)) for one in {**self.sources, **arrays}),
             ("position", "position", self.position, position),
             ("weight", "weight", self.weight, weight),
             ("document", "document", document, None),
         ]
         found: dict[str, Any] = {}
-        rows_of_table = None if table.frame is None else table.frame.to_native()
+        labels: dict[str, Any] = {}
         for role, key, column, values in wanted:
+            called = key
             if role == "sources":
                 check_new_source(key)
-            called = {"label": "y", "sources": f"sources[{key!r}]"}.get(role, key)
-            check_order(called, values, table.name, rows_of_table)
-            is_column = column is not None and column in table.names
-            if is_column and values is not None:
-                what = "group or qid" if role == "query" else called
-                raise ValueError(
-                    f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or "
-                    "rename the column"
-                )
-            if is_column:
+                called = f"sources[{key!r}]"
+            if column is not None and column in table.names:
+                if values is not None:
+                    what = "group or qid" if role == "query" else called
+                    raise ValueError(
+                        f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or "
+                        "rename the column"
+                    )
                 with naming_rows(table.place):
-                    values, called = _values_of(table, role, column), f"column {quote(column)}"
-                    found[key] = _convert(role, called, values, key in self.rates)
-            elif values is None:
-                # Neither a column nor an array: an error where the role must be filled.
-                if column is None and role == "label":
-                    raise ValueError(f"label: {table.name} has no column for the grades: name their column")
-                if column is not None and (role in ("query", "label") or not optional):
-                    if table.is_named:
-                        table.check(column, role)
-                    remedy = "give a table with it"
-                    if role == "query":
-                        remedy += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
-                    raise ValueError(f"{role}: {table.name} has no column {quote(column)}: {remedy}")
-            elif role == "weight":  # of rows or of queries, which are matched below
-                found[key] = values
-            elif values is not sizes:
-                found[key] = _convert(role, called, values, key in self.rates)
-                size = len(getattr(found[key], "codes", found[key]))  # codes of positions
-                if size != n:
+                    called, values = f"column {quote(column)}", _values_of(table, role, column)
+                    converted = _convert(role, called, values, key in self.rates)
+            elif values is not None:
+                rows_of_table = None if table.frame is None else table.frame.to_native()
+                check_order(called, values, table.name, rows_of_table)
+                converted = _convert(role, called, values, key in self.rates)
+                size = len(getattr(converted, "codes", converted))  # codes of positions
+                if size != n and role != "weight":  # of which there may be one for each query
                     raise ValueError(
                         f"{called} has {size} rows, {table.name} has {n}: give one value per document"
                     )
+            elif column is None and role == "label":
+                raise ValueError(f"label: {table.name} has no column for the grades: name their column")
+            elif column is None or (optional and role not in ("query", "label")):
+                continue
+            else:
+                if table.is_named:
+                    table.check(column, role)
+                remedy = "give a table with it"
+                if role == "query":
+                    remedy += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
+                raise ValueError(f"{role}: {table.name} has no column {quote(column)}: {remedy}")
+            if role == "label":
+                labels[RELEVANCE] = converted
+            elif role == "sources":
+                labels[key] = converted
+            else:
+                found[key] = converted
 
-        # Rows of a query come together.
-        rows, weights = None, found.pop("weight", None)
-        if "qid" in found:
-            of_row, first = factorize_in_order(found["qid"])
-            order = np.argsort(of_row, kind="stable")
-            scattered = bool((order != np.arange(n)).any())
-            if weights is not None:
-                weights = match_weights(weights, found["qid"][first], n, scattered)
-            if scattered:
-                rows = order
-                if weights is not None and weights.size == n:
-                    weights = weights[rows]
-                if "position" in found:
-                    found["position"] = found["position"].take(rows)
-                for key in found.keys() - {"position"}:
-                    found[key] = found[key][rows]
-        documents, ids = found.pop("document", None), found.pop("qid", None)
-        counts = {source: found.pop(source) for source in self.rates if source in found}
-        q = Queries(found.pop(RELEVANCE), sizes, ids=ids, weight=weights, **found)
+        # Rows of a query come together, and queries in the order of their first rows.
+        of_row, first = factorize_in_order(found["qid"])
+        ids, order, rows = found.pop("qid")[first], np.argsort(of_row, kind="stable"), None
+        is_scattered = bool((order != np.arange(n)).any())
+        if "weight" in found:
+            given = found["weight"] if weight is None else weight
+            found["weight"] = weights_of_rows(given, of_row, ids, is_scattered)
+        if is_scattered:
+            rows = order
+            found, labels = (
+                {key: one.take(rows) for key, one in values.items()} for values in (found, labels)
+            )
+        counts = {source: labels.pop(source) for source in self.rates if source in labels}
+        offsets = np.append(0, np.cumsum(np.bincount(of_row)))
+        positions = found.get("position", NO_POSITIONS)
+        if group is not None:
+            ids = None
+        q = queries_of(offsets, labels, ids, found.get("weight"), *positions)
         for source, values in counts.items():
             q = q.with_source(source, click_rate(values, q))
-        return q, documents, rows
+        return q, found.get("document"), rows
 
 
 @dataclass(frozen=True)
@@ -476,7 +477,7 @@ class Encoder:
             if column in names and column not in self.categories:
                 warn(
                     f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
-                    "make the column a category, or leave it out"
+                    "make the column categorical, or drop it"
                 )
 
         # Features that the table lacks.

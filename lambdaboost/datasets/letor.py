@@ -18,7 +18,7 @@ from lambdaboost._checks import check_whole, naming_rows, refuse_labels
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
-from lambdaboost.datasets.arrays import FLOAT32_MAX, query_ids, split_query
+from lambdaboost.datasets.arrays import FLOAT32_MAX
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
@@ -149,15 +149,9 @@ def read_letor(
     with naming_rows(lambda row: f"line {numbers[row]} of {path}"):
         remedy = "grades are float32, not below 0: leave out lines that were not judged"
         refuse_labels("the grade", given, ~((given >= 0) & (given <= FLOAT32_MAX)), remedy)
-    if queries:
-        ids = query_ids("qid", queries)
-        if split := split_query(ids):
-            again, _, row = split
-            raise ValueError(
-                f"{path}:{numbers[row]}: query {again} reappears here: sort the lines by qid, keeping their order"
-            )
-        q = Queries(grades, ids=ids)
-    else:
+        if queries:
+            q = Queries(grades, ids=queries)
+    if not queries:
         # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
         plain = without_compression_suffix(path)
         sizes_file = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_new_source, refuse_labels
-from lambdaboost._words import counted, quote
+from lambdaboost._checks import RowError, check_new_source, refuse_labels
+from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
     Positions,
     check_order,
@@ -19,8 +19,6 @@ from lambdaboost.datasets.arrays import (
     labels_of,
     positions_of,
     query_ids,
-    resolve_indices,
-    split_query,
     weights_of,
 )
 
@@ -121,44 +119,23 @@ class Queries:
         offsets: NDArray[np.int64]
         of_query: NDArray[Any] | None = None
         if ids is None:
-            given = np.asarray(sizes)
-            if given.ndim != 1:
-                raise ValueError(
-                    f"sizes has shape {given.shape}, expected one dimension: the number of documents of each query"
-                )
-            if given.size == 0:
-                raise ValueError("sizes is empty: there must be at least one query")
-            if given.dtype.kind not in "iuf" or (given != np.floor(given)).any():
-                raise TypeError(
-                    f"sizes must be whole numbers, got {given.dtype}: give the number of documents of each query"
-                )
-            if (bad := (given < 1) | (given > n)).any():
-                query = int(bad.argmax())
-                wrong = f", but there are {n} rows: each row belongs to one query"
-                if given[query] < 1:
-                    wrong = ": every query needs at least one document; leave empty ones out"
-                raise ValueError(f"sizes[{query}] is {given[query]:.0f}{wrong}")
-            if given.sum() != n:
-                raise ValueError(
-                    f"sizes sum to {given.sum():.0f}, but there are {n} rows: each row belongs to one query"
-                )
-            offsets = np.concatenate([[0], np.cumsum(given, dtype=np.int64)])
+            offsets = offsets_of_sizes("sizes", sizes, n)
         else:
             of_row = query_ids("ids", ids)
-            if of_row.shape != (n,):
+            if of_row.shape != (n,) or n == 0:
                 raise ValueError(
-                    f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row"
-                )
-            if n == 0:
-                raise ValueError("ids is empty: there must be at least one document")
-            if split := split_query(of_row):
-                query, first, again = split
-                raise ValueError(
-                    f"ids has query {quote(query) if isinstance(query, str) else query} in two places, row {first} "
-                    f"and row {again}: sort the rows by query so that each is whole"
+                    f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row, of one at least"
                 )
             starts = first_rows(of_row)
-            offsets, of_query = np.concatenate([starts, [n]]), of_row[starts]
+            offsets, of_query = np.append(starts, n), of_row[starts]
+            seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
+            for row, query in zip(starts.tolist(), of_query.tolist(), strict=True):
+                if query in seen:
+                    what = (
+                        f"is {quote(query) if isinstance(query, str) else query} again, after other queries"
+                    )
+                    raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
+                seen.add(query)
 
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
@@ -166,26 +143,19 @@ class Queries:
         codes, names = _positions(position, n)
         weights = None
         if weight is not None:
-            weights, n_queries = weights_of("weight", weight), offsets.size - 1
-            if of_query is not None:
-                weights = match_weights(weight, of_query, n)
-            if weights.size not in (n_queries, n):
-                raise ValueError(
-                    f"weight has {weights.size} values: give one per query ({n_queries}) or per document ({n})"
-                )
-            if weights.size != n:
-                weights = np.repeat(weights, np.diff(offsets))
+            query_of_row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+            weights = weights_of_rows(weight, query_of_row, of_query)
         index = getattr(relevance, "index", None) if hasattr(relevance, "iloc") else None
-        self.__dict__.update(vars(_of_checked(offsets, labels, of_query, weights, codes, names, index)))
+        self.__dict__.update(vars(queries_of(offsets, labels, of_query, weights, codes, names, index)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         of_rows = self.weight, self.position, self.position_names, self.index
-        return _of_checked, (self.offsets, dict(self.labels), self.ids, *of_rows)
+        return queries_of, (self.offsets, dict(self.labels), self.ids, *of_rows)
 
     def _with(self, **checked: Any) -> Queries:
         """These queries with other arrays, which are checked already."""
         kept = {name: value for name, value in vars(self).items() if name != "_memo"}
-        return _of_checked(**kept | checked)
+        return queries_of(**kept | checked)
 
     def __repr__(self) -> str:
         documents, queries = (
@@ -281,12 +251,12 @@ class Queries:
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
         """
-        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
+        chosen = np.arange(self.n_queries)[np.atleast_1d(queries)]
         return self._taken(self.rows_of(chosen), chosen)
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
         """Row indices of queries given by index or mask, in that order."""
-        chosen = resolve_indices("queries", queries, self.n_queries, "queries here")
+        chosen = np.arange(self.n_queries)[np.atleast_1d(queries)]
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
@@ -356,22 +326,17 @@ class Queries:
 
         """
         of_name = name_parts(parts)
-        parts, is_given = list(of_name.values()), {True: "given", False: "none"}
-        kinds = {
-            name: {
-                "label sources": ", ".join(sorted(part.labels)),
-                "query ids": is_given[keep_ids and part.ids is not None],
-                "positions": is_given[part.position is not None],
-            }
-            for name, part in of_name.items()
-        }
-        first, *_ = kinds
-        for name, kind in kinds.items():
-            for what, here in kind.items():
-                if here != kinds[first][what]:
-                    raise ValueError(
-                        f"{name} and {first} differ in their {what} ({here}; {kinds[first][what]}): give both the same"
-                    )
+        parts, first = list(of_name.values()), next(iter(of_name))
+        for name, part in of_name.items():
+            one, other = (
+                [*sorted(q.columns), *(["query ids"] if keep_ids and q.ids is not None else [])]
+                for q in (part, parts[0])
+            )
+            if one != other:
+                raise ValueError(
+                    f"{name} has {listed(one)}, {first} has {listed(other)}: give both the same sources, positions and "
+                    "ids"
+                )
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))])
         labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
 
@@ -393,7 +358,7 @@ class Queries:
             )
         of_rows = [Positions(q.position, q.position_names) for q in parts if q.position is not None]
         positions = Positions.concat(of_rows) if of_rows else NO_POSITIONS
-        return _of_checked(offsets, labels, ids, weight, *positions)
+        return queries_of(offsets, labels, ids, weight, *positions)
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
@@ -439,7 +404,7 @@ class Queries:
         return s
 
 
-def _of_checked(
+def queries_of(
     offsets: NDArray[np.int64],
     labels: Mapping[str, NDArray[np.float32]],
     ids: NDArray[Any] | None,
@@ -503,36 +468,66 @@ def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:
                 raise ValueError(f"query {query!r} is in {first} and {name}: {remedy}")
 
 
-def match_weights(
-    weight: Any, ids: NDArray[Any], n_rows: int, scattered: bool = False
+def offsets_of_sizes(name: str, sizes: Any, n: int) -> NDArray[np.int64]:
+    """The first row of each query, and the end, by the number of documents of each; checked against all `n` rows.
+
+    >>> offsets_of_sizes("sizes", [3, 2], 5)
+    array([0, 3, 5])
+    """
+    given = np.asarray(sizes)
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"{name} has shape {given.shape}, expected the number of documents of each query")
+    if given.dtype.kind not in "iuf" or (given != np.floor(given)).any():
+        raise TypeError(
+            f"{name} must be whole numbers, got {given.dtype}: give the number of documents of each query"
+        )
+    if (bad := (given < 1) | (given > n)).any():
+        query = int(bad.argmax())
+        raise ValueError(
+            f"{name}[{query}] is {given[query]:.0f}, but there are {n} rows, and each query has at least one: leave "
+            "empty ones out"
+        )
+    if given.sum() != n:
+        raise ValueError(
+            f"{name} sum to {given.sum():.0f}, but there are {n} rows: each row belongs to one query"
+        )
+    return np.append(0, np.cumsum(given, dtype=np.int64))
+
+
+def weights_of_rows(
+    weight: Any, query_of_row: NDArray[np.int64], ids: NDArray[Any] | None, is_scattered: bool = False
 ) -> NDArray[np.float32]:
-    """Weights of rows as they are; weights of queries in the order of the queries, which have the given `ids`.
+    """The weight of each row, from one for each row or for each query.
 
     A pandas Series with a weight for each query is matched by its index, as ``frame.groupby("query").w.first()`` gives
-    it. An array has the order of the queries' first rows; where rows of a query are `scattered`, it is refused.
+    it. An array has the order of the queries' first rows; where rows of a query are scattered, it is refused.
 
     >>> import pandas as pd
-    >>> match_weights(pd.Series([1.0, 2.0], index=["a", "b"]), np.array(["b", "a"], dtype=object), 5)
-    array([2., 1.], dtype=float32)
+    >>> weights_of_rows(pd.Series([1.0, 2.0], index=["a", "b"]), np.array([0, 0, 1]), np.array(["b", "a"], object))
+    array([2., 2., 1.], dtype=float32)
     """
-    a = weights_of("weight", weight)
-    if a.size != ids.size or a.size == n_rows:
+    a, n, n_queries = weights_of("weight", weight), query_of_row.size, int(query_of_row.max()) + 1
+    if a.size == n:
         return a
-    if hasattr(weight, "iloc"):
+    if a.size != n_queries:
+        raise ValueError(
+            f"weight has {a.size} values: give one per query ({n_queries}) or per document ({n})"
+        )
+    if hasattr(weight, "iloc") and ids is not None:
         import pandas as pd
 
         index = weight.index
         if index.is_unique and (places := index.get_indexer(pd.Index(ids))).min() >= 0:
-            return a[places]
+            return a[places][query_of_row]
         if not isinstance(index, pd.RangeIndex):
             missing = next((one for one in ids.tolist() if one not in index), ids[0])
             raise ValueError(
                 f"weight has one value for each query, and its index lacks the query {missing!r}: index it by the "
                 "query, or give a weight for each row"
             )
-    if scattered:
+    if is_scattered:
         raise ValueError(
             "weight has one value for each query, but the rows of queries are apart, so that their order is in doubt: "
             "give a Series with the query as its index, or a weight for each row"
         )
-    return a
+    return a[query_of_row]

@@ -51,7 +51,7 @@ MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", 
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
 PADDED = r" *0\d+"  # a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
-NOT_NUMERIC = "encode it as numbers, make it a category, or leave it out"
+NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
 MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
 
@@ -206,7 +206,7 @@ class Table:
             if len(faults) > 8:
                 named += f"; and {counted(len(faults) - 8, 'column')} more"
             if len(faults) > 1:
-                remedy = "encode them as numbers, make them categories, or leave them out"
+                remedy = "encode them as numbers, make them categorical, or drop them"
             raise ValueError(f"{named}: {remedy}")
         return np.column_stack(found)
 

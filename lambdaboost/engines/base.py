@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from lambdaboost.datasets.collection import Categories
 from lambdaboost.datasets.queries import Queries
 
+# What an engine takes of an objective: the gradient and the hessian, float32 (n_documents,).
+Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
+
 # Called after every round with the measure of the validation data, None without.
 OnRound = Callable[[float | None], object]
 

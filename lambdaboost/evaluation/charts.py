@@ -1,11 +1,12 @@
-"""Charts of systems by matplotlib, which is imported where one is drawn, as SVG."""
+"""How results are shown: charts by matplotlib, which is imported where one is drawn, and tables by pandas."""
 
 from __future__ import annotations
 
+import html
 import io
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._words import plain
-from lambdaboost.evaluation.comparison import Comparison
 
 # Okabe and Ito's colours; curves differ in their dashes as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -21,6 +21,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT, LINE = 5.0, 3.0, 0.19  # inches; the text stays readable on a phone with 390 pixels
 BARS = 250  # with more queries, evenly spaced ones are drawn
+MAX_CELL = 120  # characters of a text in a table
 
 
 def has_matplotlib() -> bool:
@@ -98,22 +99,21 @@ def draw_gains(axes: Any, differences: NDArray[np.float64], y: str) -> None:
     label_axes(axes, "Queries by their difference", y)
 
 
-def draw_front(axes: Any, comparison: Comparison, across: str, up: str, names: Mapping[str, str]) -> None:
-    """Draw each system by two measures, times 100, with the Pareto front; `names` are what axes call measures.
+def draw_front(axes: Any, points: Mapping[str, ArrayLike], x: str, y: str) -> None:
+    """Draw each system by two measures, (mean, difference, low, high) of each, with the Pareto front.
 
-    Bars are the 95% intervals of the differences from the baseline.
+    Bars are the intervals of the differences from the baseline.
     """
     means = []
-    for at, system in enumerate(comparison.systems):
-        both = [comparison[system, measure] for measure in (across, up)]
-        mean, difference, low, high = 100 * np.array([[d.mean, d.difference, d.low, d.high] for d in both]).T
+    for at, (name, of_measures) in enumerate(points.items()):
+        mean, difference, low, high = np.transpose(of_measures)
         means.append(mean)
         reach = np.nan_to_num([difference - low, high - difference], nan=0.0, posinf=0.0)
         style = line_style(at) | {"linestyle": "none", "markersize": 7, "elinewidth": 1}
         bars = {"xerr": reach[:, :1], "yerr": reach[:, 1:]}
-        axes.errorbar(mean[:1], mean[1:], label=escape_label(system), zorder=2, **bars, **style)
+        axes.errorbar(mean[:1], mean[1:], label=escape_label(name), zorder=2, **bars, **style)
     axes.plot(*pareto_front(np.array(means)).T, color="#999999", zorder=1)
-    label_axes(axes, *(f"Mean {escape_label(names[measure])} × 100" for measure in (across, up)))
+    label_axes(axes, x, y)
 
 
 def pareto_front(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,8 +154,34 @@ def render_svg(draw: Callable[[Any], None]) -> bytes:
     return file.getvalue()
 
 
-def inline_svg(draw: Callable[[Any], None]) -> str:
-    """The same as an element of a page, as notebooks show it; empty without matplotlib."""
-    if not has_matplotlib():
-        return ""
-    return "".join(render_svg(draw).decode().partition("<svg")[1:])
+def as_html(*parts: Any) -> str:
+    """What notebooks show of a result: texts as paragraphs, frames as tables, and what functions draw on axes.
+
+    Charts are left out without matplotlib.
+    """
+    pieces = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(f"<p>{html.escape(part)}</p>")
+        elif not callable(part):
+            pieces.append(html_table(part))
+        elif has_matplotlib():
+            pieces.append("".join(render_svg(part).decode().partition("<svg")[1:]))
+    return "\n".join(pieces)
+
+
+def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
+    """A pandas frame of texts, each short and without control characters."""
+    import pandas as pd
+
+    cells = [[cell and plain(cell, MAX_CELL) for cell in row] for row in (header, *rows)]
+    return pd.DataFrame(cells[1:], columns=cells[0])
+
+
+def html_table(frame: Any, **options: Any) -> str:
+    """A frame of texts as HTML, escaped; `options` are those of ``DataFrame.to_html``."""
+    import pandas as pd
+
+    with pd.option_context("display.max_colwidth", None):
+        table: str = frame.to_html(index=False, border=0, **options)
+    return table

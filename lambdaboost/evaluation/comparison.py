@@ -14,6 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.charts import as_html, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
@@ -27,7 +28,6 @@ from lambdaboost.evaluation.significance import (
 from lambdaboost.evaluation.ties import describe_sorted_ties
 
 HOLM = "p after Holm"
-MAX_CELL = 120  # characters
 
 
 class Difference(NamedTuple):
@@ -145,27 +145,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The means, with a collapsible table of differences."""
         summary = f"Differences from {plain(self.systems[0])}, times 100, with 95% intervals; p is unadjusted"
-        return (
-            f"{html_table(self.means_table)}\n<p>{html.escape(self.caption)}</p>\n<details>"
-            f"<summary>{html.escape(summary)}</summary>\n{html_table(self.differences_table)}\n</details>"
-        )
-
-
-def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
-    """A pandas frame of texts, each short and without control characters."""
-    import pandas as pd
-
-    cells = [[cell and plain(cell, MAX_CELL) for cell in row] for row in (header, *rows)]
-    return pd.DataFrame(cells[1:], columns=cells[0])
-
-
-def html_table(frame: Any, **options: Any) -> str:
-    """A frame of texts as HTML, escaped; `options` are those of ``DataFrame.to_html``."""
-    import pandas as pd
-
-    with pd.option_context("display.max_colwidth", None):
-        table: str = frame.to_html(index=False, border=0, **options)
-    return table
+        differences = f"<summary>{html.escape(summary)}</summary>\n{as_html(self.differences_table)}"
+        return f"{as_html(self.means_table, self.caption)}\n<details>{differences}\n</details>"
 
 
 def compare(
@@ -255,8 +236,8 @@ def compare_values(
     if n and not w.any():
         raise ValueError("weight is 0 for every query: give some queries a weight above 0")
 
-    # The values of each measure, (n_systems, n_queries), and the queries on which every system has one.
-    columns, known = {}, {}
+    # The values of each measure, (n_systems, n_queries), and the weights, of queries on which every system has one.
+    compared = {}
     for measure in first:
         arrays = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
         for name, array in zip(values, arrays, strict=True):
@@ -265,28 +246,26 @@ def compare_values(
                     f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
                     f"the same queries as {quote(base)}, which has {n}"
                 )
-        columns[measure] = np.array(arrays)
-        known[measure] = ~np.isnan(columns[measure]).any(axis=0) & (w > 0)
-        if not known[measure].any():
+        of_systems = np.array(arrays)
+        known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
+        if not known.any():
             raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
+        compared[measure] = of_systems[:, known], w[known]
 
     rows = []
     for place, name in enumerate(values):
-        for measure, of_systems in columns.items():
-            x, h = of_systems[:, known[measure]], w[known[measure]]
-            row = [name, repr(measure), mean_of(x[place], h)]
-            if place == 0:
-                row += [np.nan] * 4
-            else:
-                gain = x[place] - x[0]
-                row += [mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)]
+        for measure, (of_systems, h) in compared.items():
+            row = [name, repr(measure), mean_of(of_systems[place], h), *[np.nan] * 5]
+            if place > 0:
+                gain = of_systems[place] - of_systems[0]
+                row[3:7] = mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)
             rows.append(row)
-    frame = pd.DataFrame(rows, columns=Difference._fields[:-1])
+    frame = pd.DataFrame(rows, columns=[*Difference._fields[:-1], HOLM])
     tested = frame["p"].notna()
     frame.loc[tested, HOLM] = holm(frame.loc[tested, "p"])
 
     # How many queries the means are over.
-    sizes = sorted({int(of.sum()) for of in known.values()})
+    sizes = sorted({h.size for _, h in compared.values()})
     over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     if sizes != [n]:
         over += f" of {n}"

@@ -117,7 +117,6 @@ class Pearson(Measure):
     """
 
     allows_negative: ClassVar[bool] = True
-    reads_scores: ClassVar[bool] = True
 
     source: str = RELEVANCE
 

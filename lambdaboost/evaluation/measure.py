@@ -52,8 +52,6 @@ class Measure(Value, ABC, registered=False):
     registry: ClassVar[dict[str, type[Any]] | None] = MEASURES
     # Whether labels below 0 have a meaning, for only their order or their differences count.
     allows_negative: ClassVar[bool] = False
-    # Whether the values of the scores count, and not their order alone.
-    reads_scores: ClassVar[bool] = False
 
     empty: float = field(default=0.0, kw_only=True)
 
@@ -81,7 +79,7 @@ class Measure(Value, ABC, registered=False):
     def name(self) -> str:
         """The name in the engines' results and in tables; `parse` reads those of numbers and words.
 
-        The short name of the class with the cutoff, then the label source, then each parameter that is not at its
+        That of the class in lower case with the cutoff, then the label source, then each parameter that is not at its
         default, with a dot between it and its value: letters, digits and ``@ - . _``, which both engines print and
         their readers split. Other characters become a dot in a source and an underscore in a value, and long values
         are cut; parse such a measure from its `repr`. ``NDCG(source="clicks")`` is ``ndcg-source.clicks``, since
@@ -93,7 +91,7 @@ class Measure(Value, ABC, registered=False):
         >>> CNDCG(source="a b").name, NDCG(gain=(0, 1, 3)).name
         ('ndcg-a.b', 'ndcg-gain.0.0_1.0_3.0')
         """
-        parts = [self.short_name]
+        parts = [re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()]  # such as kendall_tau
         for spec in fields(self):
             value = getattr(self, spec.name)
             if spec.name == "k" and value is not None:
@@ -104,11 +102,6 @@ class Measure(Value, ABC, registered=False):
                 text = re.sub(r"[^\w.]+", "_", str(value).strip("()"))
                 parts.append(f"{spec.name}.{text[:MAX_TEXT]}")
         return "-".join(parts)
-
-    @property
-    def short_name(self) -> str:
-        """What `name` begins with: that of the class in lower case, such as ``"kendall_tau"``."""
-        return re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
 
     @property
     def source(self) -> str:

@@ -141,11 +141,8 @@ def _of_name(text: str) -> Measure | None:
             with contextlib.suppress(ValueError, SyntaxError):
                 given[field] = ast.literal_eval(value)
 
-    parameters = inspect.signature(MEASURES[name]).parameters
-    if "k" in given and "k" not in parameters:
+    if "k" in given and "k" not in inspect.signature(MEASURES[name]).parameters:
         raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{given['k']}")
-    if "source" in given and "source" not in parameters:
-        raise ValueError(f"{quote(text)}: {name} has no label source; leave out -{given['source']}")
     try:
         return _make(name, MEASURES, text, **given)
     except (TypeError, ValueError) as error:

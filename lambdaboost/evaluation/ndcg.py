@@ -157,7 +157,11 @@ class CNDCG(DiscountedGain):
 
     source: str = "clicks"
     scale: float = 4.0
-    short_name = "ndcg"  # with the source: ndcg@10-clicks
+
+    @property
+    def name(self) -> str:
+        """That of NDCG, from which the source tells it: ``ndcg@10-clicks``."""
+        return super().name.removeprefix("c")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,13 +19,8 @@ from lambdaboost._installed import install_command
 from lambdaboost._words import counted, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import charts
-from lambdaboost.evaluation.comparison import (
-    Comparison,
-    compare_values,
-    html_table,
-    measure_systems,
-    text_frame,
-)
+from lambdaboost.evaluation.charts import html_table, text_frame
+from lambdaboost.evaluation.comparison import Comparison, compare_values, measure_systems
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
 from lambdaboost.evaluation.significance import ROUNDING, interval, paired_differences
@@ -107,16 +102,15 @@ def report(
         chosen = default_measures(queries)
     values, ties = measure_systems(scores, queries, chosen)
     comparison = compare_values(values, queries.query_weight)
-    # What tables and charts call a measure by its `repr`; in place of a long name, its class and its place.
-    names = {}
+    # What tables and charts call a measure; in place of a long name, its class and its place.
+    names = {measure: measure.name for measure in chosen}
     for at, measure in enumerate(chosen, 1):
-        names[repr(measure)] = measure.name
         if len(measure.name) > LONGEST_NAME:
-            names[repr(measure)] = f"{measure.short_name} ({at})"
+            names[measure] = f"{type(measure).__name__} ({at})"
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
     facts = _facts(run or {}, queries, chosen)
     facts += [(f"Ties of {name}", said) for name, said in ties.items()]
-    facts += [(short, text) for text, short in names.items()]
+    facts += [(short, repr(measure)) for measure, short in names.items()]
     sections = {
         "Measures": _measures_section(values, queries, comparison, names),
         "Trade-off": _trade_off_section(comparison, names, *firsts),
@@ -174,7 +168,7 @@ def _chart(draw: Callable[[Any], None], caption: str) -> str:
 
 
 def _measures_section(
-    values: PerQueryValues, q: Queries, comparison: Comparison, names: Mapping[str, str]
+    values: PerQueryValues, q: Queries, comparison: Comparison, names: Mapping[Measure, str]
 ) -> str:
     """The means with their intervals, and the differences from the baseline with theirs."""
     baseline, *others = comparison.systems
@@ -185,7 +179,7 @@ def _measures_section(
         for system, of in values.items():
             ends = interval(of[measure][known], q.query_weight[known])
             means[system][at] = 100 * np.array([comparison[system, measure].mean, *ends])
-    rows = [names[text] for text in comparison.measures]
+    rows = [names[measure] for measure in measures]
     draw = partial(charts.draw_intervals, points=means, rows=rows, x="Mean × 100")
     tables = _table(comparison.means_table.set_axis(["System", *rows], axis=1), comparison.caption)
     pictures = _chart(draw, "Means with 95% intervals.")
@@ -203,7 +197,7 @@ def _measures_section(
 
 
 def _trade_off_section(
-    comparison: Comparison, names: Mapping[str, str], across: Measure, *further: Measure
+    comparison: Comparison, names: Mapping[Measure, str], across: Measure, *further: Measure
 ) -> str:
     """A chart of the first measure against that of each further label source; nothing for a lone system."""
     if len(comparison.systems) == 1:
@@ -211,13 +205,16 @@ def _trade_off_section(
     pieces = []
     for up in further:
         caption = (
-            f"{names[repr(across)]} against {names[repr(up)]}; up and right is better. The line joins the Pareto "
+            f"{names[across]} against {names[up]}; up and right is better. The line joins the Pareto "
             "front, systems that no other beats on both. Bars are 95% intervals of the differences from "
             f"{comparison.systems[0]}."
         )
-        draw = partial(
-            charts.draw_front, comparison=comparison, across=repr(across), up=repr(up), names=names
-        )
+        points = {
+            system: [100 * np.array(comparison[system, m][2:6]) for m in (across, up)]
+            for system in comparison.systems
+        }
+        labels = (f"Mean {charts.escape_label(names[m])} × 100" for m in (across, up))
+        draw = partial(charts.draw_front, points=points, x=next(labels), y=next(labels))
         pieces.append(_chart(draw, caption))
     return "\n".join(pieces)
 
@@ -247,7 +244,7 @@ def _curves_section(histories: Mapping[str, History]) -> str:
 
 
 def _gains_section(
-    values: PerQueryValues, measures: Sequence[Measure], q: Queries, names: Mapping[str, str]
+    values: PerQueryValues, measures: Sequence[Measure], q: Queries, names: Mapping[Measure, str]
 ) -> str:
     """The differences of each query, and the queries with the largest ones."""
     baseline, *others = values
@@ -261,10 +258,10 @@ def _gains_section(
             x, _ = paired_differences(values[system][measure], values[baseline][measure], q.query_weight)
             better, worse = int((x > ROUNDING).sum()), int((x < -ROUNDING).sum())
             caption = (
-                f"{names[repr(measure)]} of each query, {system} less {baseline}, sorted: {better} better, "
+                f"{names[measure]} of each query, {system} less {baseline}, sorted: {better} better, "
                 f"{x.size - better - worse} equal, {worse} worse."
             )
-            y = f"Difference in {charts.escape_label(names[repr(measure)])}"
+            y = f"Difference in {charts.escape_label(names[measure])}"
             pieces.append(_chart(partial(charts.draw_gains, differences=x, y=y), caption))
         before, after = (values[name][measures[0]] for name in (baseline, system))
         size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
@@ -275,7 +272,7 @@ def _gains_section(
                 figures = f"{100 * before[query]:.2f}", f"{100 * after[query]:.2f}", change
                 rows.append([str(ids[query]), str(q.sizes[query]), *figures])
         caption = (
-            f"The queries that changed most in {names[repr(measures[0])]}, times 100; queries are named by "
+            f"The queries that changed most in {names[measures[0]]}, times 100; queries are named by "
             f"{named_by}."
         )
         frame = text_frame(["Query", "Documents", baseline, system, "Difference"], rows)

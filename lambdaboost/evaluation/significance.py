@@ -106,17 +106,16 @@ def paired_differences(values: Floats, others: Floats, weight: Floats) -> tuple[
 
 def two_sided_p(x: Floats, weight: Floats) -> float:
     """The p-value of the hypothesis that the weighted mean of `x` is 0."""
-    return min(1.0, 2 * min(one_sided_p(x, weight), one_sided_p(-x, weight)))
-
-
-def one_sided_p(x: Floats, weight: Floats) -> float:
-    """The p-value of the hypothesis that the weighted mean of `x` is 0 or less."""
     x = np.where(np.abs(x) < ROUNDING, 0.0, x)
-    return one_sided_p_of(weighted_mean(x, weight), int(np.count_nonzero(x)))
+    found, n = weighted_mean(x, weight), int(np.count_nonzero(x))
+    return min(1.0, 2 * min(one_sided_p(found, n), one_sided_p(found._replace(mean=-found.mean), n)))
 
 
-def one_sided_p_of(found: WeightedMean, n: int) -> float:
-    """The same of a mean of `n` non-zero values: at least the p-value of a test by their signs."""
+def one_sided_p(found: WeightedMean, n: int) -> float:
+    """The p-value of the hypothesis that a mean is 0 or less, as found from `n` non-zero values.
+
+    It is at least the p-value of a test by their signs.
+    """
     from scipy.special import stdtr
 
     if found.mean == 0:

@@ -54,8 +54,8 @@ def describe_sorted_ties(measures: Iterable[Any], scores: ArrayLike, q: Queries)
         if abs(here - reversed_rows) > 1e-9:
             return (
                 f"scores tie in {n:,} of {q.n_queries:,} queries, and rows stand in the order of {measure.source}: "
-                f"{measure!r} is {here:.4f}, in the reverse order {reversed_rows:.4f}; shuffle the rows of each query, "
-                "as Queries.shuffled_rows(seed) does"
+                f"{measure!r} is {here:.4f}, in the reverse order {reversed_rows:.4f}; shuffle the rows of each query "
+                "by a seed, as Queries.shuffled_rows(seed) does"
             )
     return ""
 

@@ -10,35 +10,31 @@ makes one model of the point that `TradeOff.choose` proves.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._checks import check_number, error_context
 from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import draw_curves, inline_svg, pareto_front
-from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
-from lambdaboost.evaluation.measure import Measure, check_measure, mean_of
+from lambdaboost.evaluation.charts import as_html, draw_curves, pareto_front, text_frame
+from lambdaboost.evaluation.comparison import compare_values
+from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
     LEVEL,
     WeightedMean,
-    holm,
-    interval,
-    one_sided_p_of,
+    one_sided_p,
     paired_differences,
-    two_sided_p,
     values_needed,
     weighted_mean,
 )
 
-WEIGHTS = np.linspace(0.0, 1.0, 21)
+WEIGHTS = np.linspace(0.0, 1.0, 21).round(12)
 ONLY_UNSEEN = "Only queries that neither model was trained on or stopped by prove anything."
 
 
@@ -128,42 +124,14 @@ class TradeOff:
         # may be 0 or less.
         kept = [loss._replace(mean=loss.mean + tolerance) for loss in self.losses]
         proven = 0
-        while proven + 1 < len(kept) and one_sided_p_of(kept[proven + 1], self.queries) < LEVEL:
+        while proven + 1 < len(kept) and one_sided_p(kept[proven + 1], self.queries) < LEVEL:
             proven += 1
 
         # The second measure at the last weight that passed.
         rows = self.frame.to_dict("records")
-        chosen = last = rows[proven]
-        if not (last["second difference"] > 0 and last["second p"] < LEVEL):
-            chosen = rows[0]
-
-        # What is proven, in words.
-        first, second = (measure.name for measure in self.measures)
-        on = f"on {counted(self.queries, 'query', 'queries')} {first} is"
-        lose = f"proven to lose less than {tolerance:g}"
-        gain = f"{last['second difference']:+.4f}"
-        if chosen["weight"] > 0:
-            alone = ", the second model alone" if chosen["weight"] == 1 else ""
-            said = (
-                f"Weight {chosen['weight']:.2f}{alone}: {on} {lose} (it changes by {chosen['first difference']:+.4f}) "
-                f"and {second} to gain ({gain}, {last['second low']:+.4f} to {last['second high']:+.4f})."
-            )
-        elif proven:
-            said = (
-                f"The first model alone: {on} {lose} up to weight {last['weight']:.2f}, where {second} does not gain "
-                f"significantly ({gain}, p = {last['second p']:.2g})."
-            )
-        else:
-            needed = values_needed(kept[1], self.queries)
-            outlook = f"about {needed:,.0f} queries would prove a loss as small as this"
-            if self.queries == 1:
-                outlook = "one query proves nothing"
-            elif math.isinf(needed):
-                outlook = "no number of queries would prove it if this is the true loss"
-            said = (
-                f"The first model alone: {on} not {lose} at weight {rows[1]['weight']:.2f}, where it changes by "
-                f"{rows[1]['first difference']:+.4f}; {outlook}."
-            )
+        last, chosen = rows[proven], rows[0]
+        if last["second difference"] > 0 and last["second p"] < LEVEL:
+            chosen = last
 
         weight = float(chosen["weight"])
         return Choice(
@@ -173,7 +141,38 @@ class TradeOff:
             loss_interval=(0.0 - chosen["first high"], 0.0 - chosen["first low"]),
             gain=chosen["second difference"],
             gain_interval=(chosen["second low"], chosen["second high"]),
-            sentence=f"{said} {ONLY_UNSEEN}",
+            sentence=f"{self._describe(tolerance, chosen['weight'], last)} {ONLY_UNSEEN}",
+        )
+
+    def _describe(self, tolerance: float, weight: float, last: dict[str, float]) -> str:
+        """What is proven of the chosen weight, in words; `last` is the row of the last weight that passed."""
+        first, second = (measure.name for measure in self.measures)
+        on = f"on {counted(self.queries, 'query', 'queries')} {first} is"
+        lose = f"proven to lose less than {tolerance:g}"
+        gain = f"{last['second difference']:+.4f}"
+        if weight > 0:
+            alone = ", the second model alone" if weight == 1 else ""
+            return (
+                f"Weight {weight:.2f}{alone}: {on} {lose} (it changes by {last['first difference']:+.4f}) "
+                f"and {second} to gain ({gain}, {last['second low']:+.4f} to {last['second high']:+.4f})."
+            )
+        if last["weight"] > 0:
+            return (
+                f"The first model alone: {on} {lose} up to weight {last['weight']:.2f}, where {second} does not gain "
+                f"significantly ({gain}, p = {last['second p']:.2g})."
+            )
+
+        # Nothing is: of the lowest weight, how many queries it would take.
+        change = self.losses[1]
+        needed = values_needed(change._replace(mean=change.mean + tolerance), self.queries)
+        outlook = f"about {needed:,.0f} queries would prove a loss as small as this"
+        if self.queries == 1:
+            outlook = "one query proves nothing"
+        elif math.isinf(needed):
+            outlook = "no number of queries would prove it if this is the true loss"
+        return (
+            f"The first model alone: {on} not {lose} at weight {WEIGHTS[1]:.2f}, where it changes by "
+            f"{change.mean:+.4f}; {outlook}."
         )
 
     def plot(self, axes: Any = None) -> Any:
@@ -199,8 +198,7 @@ class TradeOff:
         return f"{self._table.to_string(index=False)}\n\n{self._caption}"
 
     def _repr_html_(self) -> str:
-        """The picture, if matplotlib is installed, and the table."""
-        return f"{inline_svg(self.plot)}\n{html_table(self._table)}\n<p>{html.escape(self._caption)}</p>"
+        return as_html(self.plot, self._table, self._caption)
 
     @property
     def _caption(self) -> str:
@@ -286,12 +284,9 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
         raise TypeError(f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
     if not q.query_weight.any():
         raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
-    if not isinstance(measures, Iterable | Measure):
-        raise TypeError(f"measures is {measures!r}: give two, the one to keep and the one to raise")
-    given = [measures] if isinstance(measures, Measure | str) else list(measures)
-    if len(given) != 2:
-        raise ValueError(f"measures has {len(given)}: give two, the one to keep and the one to raise")
-    chosen = parse_all([given[0]])[0], parse_all([given[1]])[0]
+    chosen = parse_all(measures)
+    if len(chosen) != 2:
+        raise ValueError(f"measures is {chosen!r}: give two, the one to keep and the one to raise")
     for measure in chosen:
         check_measure(measure, q, "q")
     arrays, spreads = [], []
@@ -309,41 +304,23 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
             arrays.append(values)
             spreads.append(spread)
 
-    # One weight after another: of each only the tests stay, not the values of every query.
-    weight, added = q.query_weight, np.empty(q.n_documents)
-    base: dict[str, NDArray[np.float64]] = {}  # the values of the first model alone
-    losses, rows, n_queries = [], [], 0
-    for w in WEIGHTS.round(12).tolist():
-        np.multiply(arrays[0], (1 - w) / spreads[0], out=added)
-        added += (w / spreads[1]) * arrays[1]
-        row = {"weight": w}
-        for name, measure in zip(("first", "second"), chosen, strict=True):
-            values = measure.per_query(added, q)
-            x, of = paired_differences(values, base.setdefault(name, values), weight)
-            if x.size == 0:
-                raise ValueError(f"{measure!r} is undefined on every query: give another measure")
-            mean = weighted_mean(x, of)
-            if name == "first":
-                losses.append(mean)
-                n_queries = x.size
-            ends, p = (0.0, 0.0), math.nan
-            if w > 0:
-                ends, p = interval(x, of), two_sided_p(x, of)
-            row |= {
-                name: mean_of(values, weight),
-                f"{name} difference": mean.mean,
-                f"{name} low": ends[0],
-                f"{name} high": ends[1],
-                f"{name} p": p,
-                f"{name} {HOLM}": math.nan,
-            }
-        rows.append(row)
-
-    # Holm's correction is for both measures together.
-    frame = pd.DataFrame(rows)
-    tested = frame.loc[1:, ["first p", "second p"]].to_numpy()
-    frame.loc[1:, [f"first {HOLM}", f"second {HOLM}"]] = holm(tested.ravel()).reshape(tested.shape)
+    # The weights are systems of one comparison, whose correction is for both measures together.
+    by_weight = {}
+    for w in WEIGHTS:
+        added = (1 - w) / spreads[0] * arrays[0] + w / spreads[1] * arrays[1]
+        by_weight[f"{w:g}"] = {measure: measure.per_query(added, q) for measure in chosen}
+    tests = compare_values(by_weight, q.query_weight).frame
+    frame = pd.DataFrame({"weight": WEIGHTS})
+    for at, name in enumerate(("first", "second")):
+        of_measure = tests.iloc[at::2, 2:].reset_index(drop=True)
+        of_measure.loc[0, ["difference", "low", "high"]] = 0.0
+        frame[[name, *(f"{name} {column}" for column in of_measure.columns[1:])]] = of_measure
     points = frame[["first", "second"]].to_numpy()
     front = {tuple(point) for point in pareto_front(points)}
     frame["front"] = [tuple(point) in front for point in points]
-    return TradeOff(frame, chosen, (spreads[0], spreads[1]), n_queries, tuple(losses))
+
+    # What the choice tests: the loss of the first measure.
+    of_first = [of[chosen[0]] for of in by_weight.values()]
+    pairs = [paired_differences(of, of_first[0], q.query_weight) for of in of_first]
+    losses = tuple(weighted_mean(x, weight) for x, weight in pairs)
+    return TradeOff(frame, chosen, (spreads[0], spreads[1]), pairs[0][0].size, losses)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.bound import LambdaFunction, LambdaMu, weighted_sum
-from lambdaboost.objectives.kernels.prepared import PreparedPairs, Round
+from lambdaboost.objectives.bound import weighted_sum
+from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, PreparedPairs, Round
 from lambdaboost.objectives.kernels.sigmoid import Local
 from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.pair_objective import PairObjective
@@ -52,7 +52,7 @@ class Blend(Objective):
         pairs, first_is_local = None, False
         if isinstance(first, PairObjective) and isinstance(second, PairObjective):
             rule, first_is_local = first.rule, first.rule.local
-            if rule.noise is None and second.rule == replace(rule, local=not first_is_local):
+            if rule.beta == 0 and second.rule == replace(rule, local=not first_is_local):
                 pairs = PreparedPairs(replace(rule, local=True), q)
         parts = [part.prepare(q) for part in self.parts if pairs is None]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.callback import Gradient
-from lambdaboost.objectives.kernels.prepared import Derivatives, Round
-
-LambdaMu = tuple[Derivatives, Derivatives]  # of every document, before weights
-LambdaFunction = Callable[[Round], LambdaMu]  # what `Objective.prepare` gives for its queries
+from lambdaboost.engines.base import Gradient
+from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, Round
 
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 
@@ -29,7 +25,7 @@ class Bound:
     (array([-0.1845,  0.1845], dtype=float32), array([ 0.1845, -0.1845], dtype=float32))
     """
 
-    objective: Any
+    objective: object  # for messages
     offsets: NDArray[np.int64]  # of the queries
     weight: NDArray[np.float32] | None  # of each document
     lambda_mu: LambdaFunction

@@ -30,9 +30,9 @@ class ClickTier(PairObjective):
     Parameters
     ----------
     metric : CNDCG or NDCG
-        The measure whose change by a swap weights a pair, on the labels of `source`: by default CNDCG of that source.
-        One that you give has to name the same source, such as ``ClickTier(CNDCG(k=3, source="sales"), "sales")``. NDCG
-        reads the grades, for a tier of grades below another source:
+        The measure whose change by a swap weights a pair, on the labels of `source`. ``CNDCG()`` is that of `source`;
+        any other has to name the same source, such as ``ClickTier(CNDCG(k=3, source="sales"), "sales")``. NDCG reads
+        the grades, for a tier of grades below another source:
         ``ClickTier(NDCG(), "relevance", within=("clicks",))``.
     source : str
         The label source of this tier.
@@ -72,8 +72,8 @@ class ClickTier(PairObjective):
             raise ValueError(
                 f"source {self.source!r} is also in within={self.within}: documents cannot both tie and differ in it"
             )
-        # The default metric follows the source. One that was given is never changed, so it has to read that source.
-        if self.metric is ClickTier.metric and self.source != CNDCG.source:
+        # CNDCG() stands for that of the source. Any other metric is never changed, so it has to read that source.
+        if self.metric == CNDCG():
             object.__setattr__(self, "metric", CNDCG(source=self.source))
         if self.metric.source != self.source:
             remedy = f"leave metric out, or give metric=CNDCG(source={self.source!r})"

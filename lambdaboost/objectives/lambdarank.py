@@ -61,6 +61,20 @@ class LambdaRank(PairObjective):
     >>> grad.round(4)  # |ΔNDCG|/2, |ΔNDCG| = 1 − 1/log2(3)
     array([ 0.1845, -0.1845], dtype=float32)
 
+    λ of a query in NumPy, as a matrix over pairs of a row i and a column j:
+
+    >>> import numpy as np
+    >>> scores, grades = np.array([0.9, 0.5, 0.1]), np.array([0, 2, 1])  # in the order of the scores
+    >>> gain, discount = 2.0**grades - 1, 1 / np.log2([2, 3, 4])
+    >>> ideal = np.sort(gain)[::-1] @ discount
+    >>> delta_ndcg = abs(np.subtract.outer(gain, gain) * np.subtract.outer(discount, discount)) / ideal
+    >>> rho = 1 / (1 + np.exp(np.subtract.outer(scores, scores)))
+    >>> lam = np.greater.outer(grades, grades) * delta_ndcg * rho
+    >>> (lam.sum(axis=1) - lam.sum(axis=0)).round(4)
+    array([-0.2776,  0.2115,  0.0661])
+    >>> -LambdaRank().gradient(scores, Queries(grades, sizes=[3]))[0].round(4)
+    array([-0.2776,  0.2115,  0.0661], dtype=float32)
+
     """
 
     metric: Measure = NDCG()

@@ -26,6 +26,11 @@ class ListMLE(Objective):
 
     Time for a query is O(documents × distinct grades).
 
+    Parameters
+    ----------
+    source : str
+        The label source of the grades.
+
     Examples
     --------
     >>> from lambdaboost import ListMLE, Queries
@@ -35,14 +40,16 @@ class ListMLE(Objective):
 
     """
 
+    source: str = RELEVANCE
+
     @property
     def needs(self) -> Needs:
         """Grades of any sign, of which only the order counts; ties count alike."""
-        return Needs(ties_by_row=False, allows_negative=True)
+        return Needs((self.source,), ties_by_row=False, allows_negative=True)
 
     def prepare(self, q: Queries) -> LambdaFunction:
         """The forces of each level against all worse ones."""
-        offsets, grades = q.offsets, levels_of(q, RELEVANCE).as_int32()
+        offsets, grades = q.offsets, levels_of(q, self.source).as_int32()
 
         def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))

@@ -23,6 +23,11 @@ class ListNet(Objective):
     grades, so watch the training by a measure of their order, such as `Spearman`, or by none. Documents without a grade
     (NaN) are left out. A list of equal grades contributes nothing.
 
+    Parameters
+    ----------
+    source : str
+        The label source of the grades.
+
     Examples
     --------
     >>> from lambdaboost import ListNet, Queries
@@ -32,14 +37,16 @@ class ListNet(Objective):
 
     """
 
+    source: str = RELEVANCE
+
     @property
     def needs(self) -> Needs:
         """Grades of any sign, of which only the differences count; ties count alike."""
-        return Needs(ties_by_row=False, allows_negative=True)
+        return Needs((self.source,), ties_by_row=False, allows_negative=True)
 
     def prepare(self, q: Queries) -> LambdaFunction:
         """The share of each grade less that of its score."""
-        offsets, grades = q.offsets, q.labels[RELEVANCE]
+        offsets, grades = q.offsets, q.labels[self.source]
 
         def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.zeros((2, now.scores.size))

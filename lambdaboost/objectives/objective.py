@@ -14,10 +14,11 @@ from lambdaboost._value import Value
 from lambdaboost.callback import call_objective
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.base import Gradient
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.bound import Bound, Gradient, LambdaFunction, LambdaMu
+from lambdaboost.objectives.bound import Bound
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.prepared import Floats, Round
+from lambdaboost.objectives.kernels.prepared import Floats, LambdaFunction, LambdaMu, Round
 
 OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
@@ -165,20 +166,14 @@ class Objective(Value, registered=False):
         """
         raise NotImplementedError(f"{type(self).__name__} does not define lambdas, which return λ and μ")
 
-    def without_pair(self, q: Queries) -> dict[Objective, str]:
-        """Itself, or those of its parts that have no two documents to order in any of these queries, and why."""
+    def why_no_pair(self, q: Queries) -> dict[Objective, str]:
+        """Why it, or each of its parts, has no two documents to order in these queries; empty text where it has."""
         if self.parts:
-            return {part: why for one in self.parts for part, why in one.without_pair(q).items()}
+            return {part: why for one in self.parts for part, why in one.why_no_pair(q).items()}
         counts = q.query_weight > 0
         if not self.sources or any((q.is_ordered(name) & counts).any() for name in self.sources):
-            return {}
+            return {self: ""}
         return {self: PairRule(self.sources[0]).why_no_pair(q)}
-
-    def has_pair(self, q: Queries) -> bool:
-        """Whether it has two documents to order in one of these queries."""
-        if self.parts:
-            return any(part.has_pair(q) for part in self.parts)
-        return not self.without_pair(q)
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import final
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.bound import LambdaFunction
 from lambdaboost.objectives.kernels.noise import weigh_by_noise
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.prepared import PreparedPairs
+from lambdaboost.objectives.kernels.prepared import LambdaFunction, PreparedPairs
 from lambdaboost.objectives.objective import Needs, Objective
 
 
@@ -27,7 +26,7 @@ class PairObjective(Objective, registered=False):
         return Needs(
             (rule.source, *rule.within),
             # Without a measure ranks do not count, and noisy scores do not tie.
-            ties_by_row=rule.metric is not None and rule.noise is None,
+            ties_by_row=rule.metric is not None and rule.beta == 0,
             sign_changes=rule.local,
             allows_negative=rule.metric is None or rule.metric.allows_negative,
         )
@@ -36,11 +35,10 @@ class PairObjective(Objective, registered=False):
     def prepare(self, q: Queries) -> LambdaFunction:
         """The sum over the pairs of its rule, so that whoever reads the rule knows λ."""
         rule = self.rule
-        if rule.noise is not None:
-            return weigh_by_noise(rule, rule.noise, q)
+        if rule.beta > 0:
+            return weigh_by_noise(rule, q)
         return PreparedPairs(rule, q)
 
-    def without_pair(self, q: Queries) -> dict[Objective, str]:
-        """Itself and why, if no pair has a weight above 0."""
-        why = self.rule.why_no_pair(q)
-        return {self: why} if why else {}
+    def why_no_pair(self, q: Queries) -> dict[Objective, str]:
+        """Why no pair has a weight above 0; empty text where one has."""
+        return {self: self.rule.why_no_pair(q)}

@@ -10,7 +10,7 @@ from lambdaboost.objectives.pair_objective import PairObjective
 
 
 class RankNet(PairObjective):
-    r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).
+    r"""The pairwise cross-entropy of all pairs of different labels (Burges et al. 2005; 2011, eqs. 2-3).
 
     For a pair with :math:`l_i > l_j`, :math:`o = s_i - s_j` and :math:`\rho = 1/(1 + e^{\sigma o})`: document i gets
     :math:`\lambda = \sigma\rho`, document j :math:`-\lambda`, both :math:`\mu = \sigma^2\rho(1-\rho)`.
@@ -19,6 +19,8 @@ class RankNet(PairObjective):
     ----------
     sigma : float
         Steepness of the logistic, > 0.
+    source : str
+        The label source.
 
     Examples
     --------
@@ -30,6 +32,7 @@ class RankNet(PairObjective):
     """
 
     sigma: float = 1.0
+    source: str = RELEVANCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,9 +41,9 @@ class RankNet(PairObjective):
     @property
     def measure(self) -> PairAccuracy:
         """The share of pairs in the right order."""
-        return PairAccuracy()
+        return PairAccuracy(source=self.source)
 
     @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
-        return PairRule(RELEVANCE, sigma=self.sigma)
+        return PairRule(self.source, sigma=self.sigma)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.bound import LambdaFunction, LambdaMu, weighted_sum
-from lambdaboost.objectives.kernels.prepared import Round
+from lambdaboost.objectives.bound import weighted_sum
+from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, Round
 from lambdaboost.objectives.objective import Objective, check_objective
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 

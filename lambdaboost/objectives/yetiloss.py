@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.pair_objective import PairObjective
 from lambdaboost.objectives.swaps import check_swap
 
@@ -81,5 +81,4 @@ class YetiLoss(PairObjective):
     @property
     def rule(self) -> PairRule:
         """Pairs of different labels, weighted by the swaps in noisy rankings."""
-        noise = Noise(self.beta, self.draws, self.seed) if self.beta > 0 else None
-        return PairRule(self.metric.source, self.metric, noise=noise)
+        return PairRule(self.metric.source, self.metric, beta=self.beta, draws=self.draws, seed=self.seed)

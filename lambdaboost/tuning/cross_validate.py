@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -243,24 +243,21 @@ def measure_folds(
     # The scores of each fold after the common number of rounds, and after the one that the other folds choose.
     every = list(range(len(trained)))
     rounds = rounds_of(every)
+    both = np.empty((2, data.queries.n_documents))
+    for number in every:
+        rows = data.queries.rows_of(fold == number)
+        both[:, rows] = predict(number, rounds)
+        others = rounds_of([other for other in every if other != number] or every)
+        if others != rounds:
+            both[1, rows] = predict(number, others)
     measured = np.flatnonzero(fold >= 0)
     queries = data.queries.take(measured)
-    scores, nested = np.empty(data.queries.n_documents), np.empty(data.queries.n_documents)
-    values = {measure: np.empty(fold.size) for measure in measures}
-    for number, part in enumerate(parts):
-        found = predict(number, rounds)
-        others = rounds_of([other for other in every if other != number] or every)
-        rows = data.queries.rows_of(fold == number)
-        scores[rows] = found
-        nested[rows] = found if others == rounds else predict(number, others)
-        for measure in measures:
-            values[measure][fold == number] = measure.per_query(found, part.queries)
-    rows = data.queries.rows_of(measured)
+    scores, nested = both[:, data.queries.rows_of(measured)]
     return CrossValidated(
         queries,
-        scores[rows],
-        nested[rows],
-        {measure: of[measured] for measure, of in values.items()},
+        scores,
+        nested,
+        {measure: measure.per_query(scores, queries) for measure in measures},
         rounds,
         limit,
         seconds=sum(one.seconds for one in trained),
@@ -358,16 +355,15 @@ def hash_queries(data: Collection) -> NDArray[np.uint64]:
     return np.add.reduceat(rows, q.offsets[:-1])
 
 
-def find_shared(train: Collection, *others: Collection) -> Iterator[NDArray[np.bool_] | None]:
-    """For each other part, its queries that `train` has too; None where so few are equal that it may be chance."""
-    hashes = hash_queries(train)
-    for valid in others:
-        ordered = np.any([valid.queries.is_ordered(source) for source in valid.queries.labels], axis=0)
-        both = np.isin(hash_queries(valid), hashes) & ordered
-        ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
-        if ids is not None and known is not None:
-            same = np.isin(ids, known)
-            if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
-                both |= same
-        is_shared = (same & both).any() or np.count_nonzero(both) > DUPLICATES * np.count_nonzero(ordered)
-        yield both if is_shared else None
+def shared_queries(train: Collection, valid: Collection) -> NDArray[np.int64]:
+    """The queries of `valid` that `train` has too; none where so few are equal that it may be chance."""
+    ordered = np.any([valid.queries.is_ordered(source) for source in valid.queries.labels], axis=0)
+    both = np.isin(hash_queries(valid), hash_queries(train)) & ordered
+    ids, known, same = valid.queries.ids, train.queries.ids, np.zeros_like(both)
+    if ids is not None and known is not None:
+        same = np.isin(ids, known)
+        if {ids.dtype.kind, known.dtype.kind}.isdisjoint("iuf"):  # numbers often begin anew in each file
+            both |= same
+    if not (same & both).any() and np.count_nonzero(both) <= DUPLICATES * np.count_nonzero(ordered):
+        both[:] = False
+    return np.flatnonzero(both)

@@ -37,8 +37,8 @@ from lambdaboost.tuning.cross_validate import (
     TrainedFold,
     as_collection,
     assign_folds,
-    find_shared,
     measure_folds,
+    shared_queries,
     train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED, params_of
@@ -262,13 +262,14 @@ def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collectio
             "queries are measured as they should count"
         )
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
-    (both,) = find_shared(train, part)
-    if both is not None:
-        ids, at = part.queries.ids, int(both.argmax())
-        n = counted(int(np.count_nonzero(both)), "query", "queries")
+    shared = shared_queries(train, part)
+    if shared.size:
+        ids, which = part.queries.ids, str(shared[0])
+        if ids is not None:
+            which = plain(ids[shared[0]])
         raise ValueError(
-            f"valid shares {n} with X, the first is query {at if ids is None else plain(ids[at])}: the choice would be "
-            "made on training data; remove them from one part"
+            f"valid shares {counted(shared.size, 'query', 'queries')} with X, the first is query {which}: the choice "
+            "would be made on training data; remove them from one part"
         )
     return data, np.repeat([-1, 0], [train.queries.n_queries, part.queries.n_queries])
 

@@ -7,7 +7,6 @@ k times.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,8 @@ from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.comparison import HOLM, html_table, text_frame
+from lambdaboost.evaluation.charts import as_html, text_frame
+from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.evaluation.significance import (
     LEGEND,
@@ -150,9 +150,8 @@ class Tuned:
         return "\n".join([*lines, "", self.table.to_string(index=False), "", self.caption, *self.notes])
 
     def _repr_html_(self) -> str:
-        title = html.escape(f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}")
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in (self.caption, *self.notes))
-        return f"<b>{title}</b>\n{html_table(self.table)}\n{notes}"
+        title = f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}"
+        return as_html(title, self.table, self.caption, *self.notes)
 
     def save(
         self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None

@@ -258,14 +258,14 @@ def _write_results(force, query, position, offsets, selected, slots, out):
 
 @kernel
 def sum_by_lanes(
-    first, last, documents, batches, offsets, selected, is_sorted, order, scores, first_level, gain, factor, swap,
-    force, out,
+    first, last, documents, batches, offsets, selected, order, is_sorted, is_shared, scores, first_level, gain, factor,
+    swap, force, out,
 ):  # fmt: skip
     """Write λ and μ of the queries of batches first:last that are selected.
 
     `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`; `gain` has at
-    least one number. `order` may have no length; if it has one and is not sorted, it is written. Other arguments: see
-    `tiles.sum_by_tiles`.
+    least one number. `order` is read if it `is_sorted`, and otherwise written if it `is_shared` with other parts. Other
+    arguments: see `tiles.sum_by_tiles`.
     """
     # By position and lane: scores, E, ranks.
     s, e = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.float32)
@@ -313,7 +313,7 @@ def sum_by_lanes(
                 )
 
         _write_results(force, query, position, offsets, selected, slots, out)
-        if order.size and not is_sorted:
+        if is_shared and not is_sorted:
             for lane in range(LANES):
                 q = query[lane]
                 for p in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):

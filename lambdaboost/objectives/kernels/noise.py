@@ -19,8 +19,6 @@ Plackett and Luce: documents are chosen one after the other, each with a probabi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,12 +29,12 @@ from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
-from lambdaboost.objectives.kernels.pair_rule import Noise, PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import (
     BY_LANES,
     BY_SWEEP,
-    Derivatives,
-    Order,
+    LambdaFunction,
+    LambdaMu,
     PreparedPairs,
     Round,
 )
@@ -227,11 +225,9 @@ def _mean_discounts_in_lanes(
 # λ and μ weighted by noisy rankings.
 
 
-def weigh_by_noise(
-    rule: PairRule, noise: Noise, q: Queries
-) -> Callable[[Round], tuple[Derivatives, Derivatives]]:
+def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
-    beta, draws, seed = np.float32(noise.beta), noise.draws, noise.seed
+    beta, draws, seed = np.float32(rule.beta), rule.draws, rule.seed
     offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
 
     # The queries of all draws, as if they stood one after the other.
@@ -250,7 +246,7 @@ def weigh_by_noise(
     if not isinstance(rule.metric, NDCG | CNDCG):
         pairs = PreparedPairs(rule, q)
 
-        def average_weights(now: Round) -> tuple[Derivatives, Derivatives]:
+        def average_weights(now: Round) -> LambdaMu:
             sums = np.zeros((2, now.scores.size))
             for order in rankings(now, none):
                 sums += pairs(now._replace(order=order))
@@ -268,7 +264,7 @@ def weigh_by_noise(
     not_by_sweep = pairs.kernels != BY_SWEEP
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
-    def average_discounts(now: Round) -> tuple[Derivatives, Derivatives]:
+    def average_discounts(now: Round) -> LambdaMu:
         # Short lists do not read the order: the discounts of their documents are their own.
         order, mean = np.zeros(now.scores.size, np.int32), np.zeros(now.scores.size, np.float32)
         if batches is not None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,6 @@ from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Force, Local, Logistic
 from lambdaboost.objectives.swaps import gains_and_swap
 from lambdaboost.objectives.swaps.swap import Swap, Unit
-
-
-class Noise(NamedTuple):
-    """The noisy rankings over which the weight of a pair is the mean (`noise`)."""
-
-    beta: float
-    draws: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,10 @@ class PairRule:
     # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
     # document is the better: float32 (n_documents,), or of no length where all are 1.
     factors: Callable[[Queries], NDArray[np.float32]] | None = None
-    noise: Noise | None = None  # None: the weight of a pair is that of the ranking by the scores
+    # The weight of a pair is the mean over rankings by scores with noise of this scale (`noise`); 0: without noise.
+    beta: float = 0.0
+    draws: int = 1
+    seed: int = 0
 
     def __post_init__(self) -> None:
         # A level has the gain of any of its documents, so all must have the same.

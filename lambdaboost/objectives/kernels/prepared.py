@@ -34,16 +34,14 @@ from lambdaboost.objectives.swaps.swap import PAIRS, Swap
 
 Floats = NDArray[np.float64]
 Order = NDArray[np.int32]  # (n_documents,) the documents of each query by score, counted within the query
-Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 BY_LANES, BY_TILES, BY_SWEEP, BY_FLOAT64 = range(4)
-Kernels = NDArray[np.int8]  # one of these for each query
 LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_TILES: sum_by_tiles,
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
 }
-NO_FACTOR, NO_ORDER = np.empty(0, np.float32), np.empty(0, np.int32)
+NO_FACTOR = np.empty(0, np.float32)
 
 
 class Round(NamedTuple):
@@ -55,6 +53,10 @@ class Round(NamedTuple):
     # Memory for the documents of each query by score, which the first part that sorts fills for the others: all −1
     # before. None where there is only one part.
     order: Order | None = None
+
+
+LambdaMu = tuple[NDArray[np.floating], NDArray[np.floating]]  # of every document, before weights
+LambdaFunction = Callable[[Round], LambdaMu]  # of the queries for which `Objective.prepare` gave it
 
 
 class PreparedPairs:
@@ -77,17 +79,15 @@ class PreparedPairs:
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
         self.gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
 
-    def __call__(
-        self, now: Round, swap: Swap | None = None, force: Force | None = None
-    ) -> tuple[Derivatives, Derivatives]:
+    def __call__(self, now: Round, swap: Swap | None = None, force: Force | None = None) -> LambdaMu:
         """λ and μ of every document, new arrays; `swap` and `force` are those of this round, if it has its own."""
         swap, force = swap or self.swap, force or self.force
         groups, scores = self.groups, now.scores
 
         # Short lists count their ranks, and write their order only if another part reads it.
-        order, for_lanes, is_sorted = np.empty(scores.size, np.int32), NO_ORDER, False
+        order, is_shared, is_sorted = np.empty(scores.size, np.int32), False, False
         if now.order is not None:
-            order, for_lanes, is_sorted = now.order, now.order, bool(now.order[0] >= 0)
+            order, is_shared, is_sorted = now.order, True, bool(now.order[0] >= 0)
 
         # Scores too far apart are brought nearer, after they are sorted: some that differ by little may tie then.
         if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
@@ -97,7 +97,7 @@ class PreparedPairs:
             over_queries(narrow_gaps, self.offsets, force.sigma, abs(force.center), by_score, scores, kernels)
             groups = group_by_kernel(kernels)
             if not is_sorted:
-                order[:], for_lanes, is_sorted = by_score, order, True
+                order[:], is_sorted = by_score, True
 
         short = groups.get(BY_LANES)
         if not is_sorted and (short is None or len(groups) > 1):
@@ -106,8 +106,8 @@ class PreparedPairs:
         for which, selected in groups.items():
             if which == BY_LANES and self.batches is not None:
                 over_queries(
-                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, is_sorted, for_lanes,
-                    scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
+                    sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, order, is_sorted,
+                    is_shared, scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
                 )  # fmt: skip
             else:
                 over_queries(
@@ -120,12 +120,12 @@ class PreparedPairs:
         return out[0], out[1]
 
 
-def group_by_kernel(kernels: Kernels) -> dict[int, NDArray[np.bool_]]:
+def group_by_kernel(kernels: NDArray[np.int8]) -> dict[int, NDArray[np.bool_]]:
     """Which queries each kernel sums, without kernels that sum none."""
     return {int(which): kernels == which for which in np.unique(kernels)}
 
 
-def choose_kernels(q: Queries, levels: Levels, swap: Swap) -> Kernels:
+def choose_kernels(q: Queries, levels: Levels, swap: Swap) -> NDArray[np.int8]:
     """The kernel of each query whose scores are near each other, (n_queries,)."""
     if swap.terms_of == PAIRS:
         return np.full(q.n_queries, BY_FLOAT64, dtype=np.int8)

@@ -262,8 +262,8 @@ fast, strict = kernel(above), kernel_strict_fp(above)
 def test_a_function_compiled_in_two_ways(installed):
     """Operations may be reordered in the one, and not in the other, which is not loaded in its place."""
     (installed / "objectives" / "two.py").write_text(TWO_WAYS, encoding="utf-8")
-    both = "from lambdaboost.objectives.two import fast, strict\n"
-    both += "print(fast(1e300), strict(1e300), fast.stats.cache_hits, strict.stats.cache_hits)"
+    both = "import lambdaboost.objectives.two as two\n"
+    both += "print(two.fast(1e300), two.strict(1e300), two.fast.stats.cache_hits, two.strict.stats.cache_hits)"
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter() Counter()")
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter({")
 

@@ -11,6 +11,7 @@ from lambdaboost import (
     MAP,
     MRR,
     NDCG,
+    ClickTier,
     LambdaRank,
     PairAccuracy,
     Precision,
@@ -18,12 +19,14 @@ from lambdaboost import (
     Recall,
     SigmoidLocal,
     Spearman,
+    YetiLoss,
 )
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
 from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 from lambdaboost.objectives.swaps import SWAPS, gains_and_swap
+from lambdaboost.tuning.tune import settings_of_trees
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -162,10 +165,11 @@ def test_the_swap_of_a_subclass_goes_first():
         np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
         np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
         for metric in (Reversed(), StillReversed()):
-            with pytest.raises(
-                TypeError, match="has values of its own, so that the swaps of NDCG are not its own"
-            ):
+            with pytest.raises(TypeError, match="which has values of its own"):
                 LambdaRank(metric)
+            with pytest.raises(TypeError, match="which has values of its own"):
+                ClickTier(metric, "relevance", within=("clicks",))
+            assert settings_of_trees("lightgbm", [], 2, metric)[1].objective == YetiLoss()
         SWAPS[Reversed] = SWAPS[NDCG]
         LambdaRank(StillReversed())
     finally:

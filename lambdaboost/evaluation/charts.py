@@ -178,6 +178,17 @@ def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
     return pd.DataFrame(cells[1:], columns=cells[0])
 
 
+def ends_of(low: float, high: float) -> str:
+    """An interval times 100 in a cell.
+
+    >>> ends_of(-0.01, 0.02), ends_of(-np.inf, np.inf)
+    ('-1.00 to +2.00', 'too few queries')
+    """
+    if not np.isfinite(high - low):
+        return "too few queries"
+    return f"{100 * low:+.2f} to {100 * high:+.2f}"
+
+
 def html_table(frame: Any, **options: Any) -> str:
     """A frame of texts as HTML, escaped; `options` are those of ``DataFrame.to_html``."""
     import pandas as pd

@@ -14,7 +14,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import as_html, text_frame
+from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.evaluation.significance import (
@@ -131,12 +131,9 @@ class Comparison:
         """The differences times 100 with intervals and p-values: a pandas frame of texts."""
         rows = []
         for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
-            ends = f"{100 * d.low:+.2f} to {100 * d.high:+.2f}"
-            if not np.isfinite(d.high - d.low):
-                ends = "too few queries"
             difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
             figures = ("<1e-4" if p < 1e-4 else f"{p:.2g}" for p in (d.p, d.p_holm))
-            rows.append([d.system, d.measure, difference, ends, *figures])
+            rows.append([d.system, d.measure, difference, ends_of(d.low, d.high), *figures])
         return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
 
     def __repr__(self) -> str:
@@ -235,6 +232,11 @@ def compare_values(
         raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
     if n and not w.any():
         raise ValueError("weight is 0 for every query: give some queries a weight above 0")
+
+    # Tables and `Comparison` know measures by their `repr`, in which a long curve of propensities is abridged.
+    texts = [repr(measure) for measure in first]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise ValueError(f"values has two measures shown as {twice[0]}: compare them one after the other")
 
     # The values of each measure, (n_systems, n_queries), and the weights, of queries on which every system has one.
     compared = {}

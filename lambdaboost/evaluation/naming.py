@@ -133,13 +133,12 @@ def _of_name(text: str) -> Measure | None:
         if not dot:
             given["source"] = part
             name = "CNDCG" if name == "NDCG" else name
-        elif value in ("nan", "inf"):
-            given[field] = float(value)
         else:
-            # A number, True, False or None; anything else is text.
+            # A number, also nan and inf, True, False or None; anything else is text.
             given[field] = value
-            with contextlib.suppress(ValueError, SyntaxError):
-                given[field] = ast.literal_eval(value)
+            for read in (float, ast.literal_eval):
+                with contextlib.suppress(ValueError, SyntaxError):
+                    given[field] = read(value)
 
     if "k" in given and "k" not in inspect.signature(MEASURES[name]).parameters:
         raise ValueError(f"{quote(text)}: {name} has no cutoff; write {name}, without @{given['k']}")

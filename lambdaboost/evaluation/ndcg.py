@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, Literal
@@ -161,7 +162,7 @@ class CNDCG(DiscountedGain):
     @property
     def name(self) -> str:
         """That of NDCG, from which the source tells it: ``ndcg@10-clicks``."""
-        return super().name.removeprefix("c")
+        return re.sub("^cndcg", "ndcg", super().name)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from lambdaboost._checks import check_number, error_context
 from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import as_html, draw_curves, pareto_front, text_frame
+from lambdaboost.evaluation.charts import as_html, draw_curves, ends_of, pareto_front, text_frame
 from lambdaboost.evaluation.comparison import compare_values
 from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.evaluation.naming import parse_all
@@ -214,11 +214,8 @@ class TradeOff:
         for row in self.frame.to_dict("records"):
             cells = [f"{row['weight']:.2f}{'*' if row['front'] else ''}"]
             for name in ("first", "second"):
-                low, high = 100 * row[f"{name} low"], 100 * row[f"{name} high"]
-                ends = ""
-                if math.isfinite(high - low):
-                    ends = f" ({low:+.2f} to {high:+.2f})"
-                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f}{ends}"]
+                ends = ends_of(row[f"{name} low"], row[f"{name} high"])
+                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f} ({ends})"]
             rows.append(cells)
         names = [title for measure in self.measures for title in (measure.name, "difference")]
         return text_frame(["weight", *names], rows)

@@ -31,7 +31,7 @@ from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
 from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
-from lambdaboost.objectives.swaps import SWAPS
+from lambdaboost.objectives.swaps import has_swap
 from lambdaboost.tuning.cross_validate import (
     PATIENCE,
     TrainedFold,
@@ -129,6 +129,8 @@ def tune(
     ['default', 'objective', 'trees', 'label', 'choice']
 
     """
+    import joblib  # here, for importing it takes a fifth of importing lambdaboost
+
     # Check and read all arguments, before anything is trained.
     measures = parse_all(measure)
     for name, value, least in (("settings", settings, 1), ("folds", folds, 2), ("rounds", rounds, 1)):
@@ -157,8 +159,6 @@ def tune(
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
     warn_of_leaks(train.features, train.queries, train.feature_names)
 
-    import joblib  # here, for importing it takes a fifth of importing lambdaboost
-
     # Settings of trees come first, then objectives on the best of them.
     others = [one for one in ENGINES if one != main and engine is None and find_spec(one)]
     planned = settings_of_trees(main, others, settings, measures[0])
@@ -167,31 +167,18 @@ def tune(
     n_folds = int(fold.max()) + 1
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
     processes = min(workers or worth, n * n_folds, joblib.cpu_count())
-    search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, n)
     print(
         f"tune: up to {n} settings in {counted(n_folds, 'fold')}, {counted(processes, 'process', 'processes')}",
         file=sys.stderr,
     )
-    begin, is_stopped = time.time(), False
-    end = np.inf if minutes is None else begin + 60 * minutes
-    try:
-        search.run(planned, begin + SHARE_OF_TREES * (end - begin))
-        of_trees = [one for one in search.results if one.question != "default" and one.engine == main]
-        if of_trees:
-            best = max(of_trees, key=lambda one: search.results[one].means[measures[0]])
-            planned += (on_best := objectives_on(best, len(of_trees), measures, further))
-            search.run(on_best, end)
-    except KeyboardInterrupt:
-        if not search.results:
-            raise
-        is_stopped = True
-        print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
+    search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, n, planned)
+    search.run_stages(further, np.inf if minutes is None else 60 * minutes)
     if not search.results:
         reasons = [f"no setting can be trained; {one.name}: {said}" for one, said in search.failed.items()]
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
 
     # The choice: the highest mean, or with a tolerance the models of both labels.
-    results, notes = search.results, search.notes(planned)
+    results, notes = search.results, search.notes()
     chosen = highest_mean(results, measures[0])
     found, members, weights, curve = results[chosen], [chosen], None, None
     if tolerance is not None:
@@ -225,7 +212,7 @@ def tune(
         notes=tuple(notes),
         trade_off=curve,
         weights=weights,
-        is_stopped=is_stopped,
+        is_stopped=search.is_stopped,
     )
 
 
@@ -291,7 +278,7 @@ def settings_of_trees(main: str, others: Sequence[str], n: int, measure: Measure
 
 def metric_of(measure: Measure) -> Any:
     """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
-    if isinstance(measure, NDCG | CNDCG):
+    if isinstance(measure, NDCG | CNDCG) and has_swap(measure):
         return replace(measure, k=None, empty=0.0)
     return NDCG()
 
@@ -310,7 +297,7 @@ def objectives_on(
         own = own[1:]
     others: list[Any] = [*own, LambdaRank(first.metric)]
     for measure in measures:
-        if isinstance(measure, tuple(SWAPS)) and not isinstance(measure, NDCG | CNDCG):
+        if has_swap(measure) and not isinstance(measure, NDCG | CNDCG):
             others.append(LambdaRank(replace(measure, empty=0.0)))
     found = [like_best._replace(question="objective", objective=one) for one in others]
 
@@ -318,7 +305,7 @@ def objectives_on(
     for source in further:
         metric = CNDCG(source=source)
         for measure in measures[1:]:
-            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,):
+            if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,) and has_swap(measure):
                 metric = metric_of(measure)
         alone, like_best = YetiLoss(metric), like_best._replace(question="label")
         found += [
@@ -373,8 +360,30 @@ class Search:
     processes: int
     seed: int
     n_settings: int  # at most
+    planned: list[Setting]  # first those of trees, then also the objectives on the best of them
     results: Results = field(default_factory=dict)
     failed: dict[Setting, str] = field(default_factory=dict)
+    is_stopped: bool = False
+
+    def run_stages(self, further: Sequence[str], seconds: float) -> None:
+        """Cross-validate the settings of trees, and then those of objectives on the best of them.
+
+        Ctrl-C ends the search, once a setting is complete.
+        """
+        default, measure, begin = self.planned[0], self.measures[0], time.time()
+        try:
+            self.run(self.planned, begin + SHARE_OF_TREES * seconds)
+            trees = [one for one in self.results if one != default and one.engine == default.engine]
+            if trees:
+                best = max(trees, key=lambda one: self.results[one].means[measure])
+                on_best = objectives_on(best, len(trees), self.measures, further)
+                self.planned += on_best
+                self.run(on_best, begin + seconds)
+        except KeyboardInterrupt:
+            if not self.results:
+                raise
+            self.is_stopped = True
+            print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
 
     def run(self, settings: Sequence[Setting], until: float) -> None:
         """Cross-validate settings, of which those with a fold that has not begun by `until` are left out.
@@ -413,14 +422,16 @@ class Search:
             done = len(self.results) + len(self.failed)
             print(f"tune: {done} of {self.n_settings}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
 
-    def notes(self, planned: Sequence[Setting]) -> list[str]:
+    def notes(self) -> list[str]:
         """What the table does not show: rounds at the limit, settings that were not reached, warnings of trainings."""
         notes = []
         if limited := [setting.name for setting, one in self.results.items() if one.rounds == one.limit]:
             notes.append(
                 f"Rounds reached the limit, so that more may be better (rounds=): {'; '.join(limited)}."
             )
-        if missing := [one.name for one in planned if one not in self.results and one not in self.failed]:
+        if missing := [
+            one.name for one in self.planned if one not in self.results and one not in self.failed
+        ]:
             notes.append(f"Not complete: {'; '.join(missing)}.")
         for message in dict.fromkeys(text for one in self.results.values() for text in one.warnings):
             names = [setting.name for setting, one in self.results.items() if message in one.warnings]

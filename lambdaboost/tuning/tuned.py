@@ -20,7 +20,7 @@ from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.charts import as_html, text_frame
+from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.comparison import HOLM
 from lambdaboost.evaluation.measure import mean_of
 from lambdaboost.evaluation.significance import (
@@ -128,10 +128,8 @@ class Tuned:
             if not row["baseline"]:
                 rows.append([*cells, *[""] * 4])
                 continue
-            ends = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f}"
-            if not np.isfinite([row["low"], row["high"]]).all():
-                ends = "too few queries for an interval"
             difference = f"{row['mark']} {100 * row['difference']:+.2f}".lstrip()
+            ends = ends_of(row["low"], row["high"])
             rows.append([*cells, difference, ends, f"{row['p']:.2g}", f"{row[HOLM]:.2g}"])
         header = ["Question", "Candidate", "Baseline", "Measure", "Mean", "Difference", "Interval", "p", HOLM]
         return text_frame(header, rows)

@@ -48,18 +48,23 @@ SWAPS: dict[type[Measure], GainsAndSwap] = {
 }
 
 
+def has_swap(measure: Any) -> bool:
+    """Whether the swaps of a measure are known: its own, or those of its base class, unless its values are others."""
+    base = next((cls for cls in type(measure).__mro__ if cls in SWAPS), None)
+    return base is not None and type(measure).values is base.values
+
+
 def check_swap(name: str, metric: Any) -> None:
     """Raise where no swap of `metric` is known."""
-    base = next((cls for cls in type(metric).__mro__ if cls in SWAPS), None)
-    if base is None:
+    if isinstance(metric, tuple(SWAPS)) and not has_swap(metric):
+        raise TypeError(
+            f"{name} is {plain(repr(metric))}, which has values of its own, not those of its base class, so that its "
+            "swaps are unknown: give the base class, or write an objective for it, a subclass of Objective"
+        )
+    if not has_swap(metric):
         known = ", ".join(measure.__name__ for measure in SWAPS)
         raise TypeError(
             f"{name} is {plain(repr(metric))}, expected a measure whose swaps weight pairs: one of {known}"
-        )
-    if type(metric).values is not base.values:
-        raise TypeError(
-            f"{name} is {plain(repr(metric))}, which has values of its own, so that the swaps of {base.__name__} are "
-            f"not its own: give {base.__name__}, or write an objective with λ of this measure, a subclass of Objective"
         )
 
 

@@ -58,10 +58,15 @@ class MeanDcg(Swap, NamedTuple("MeanDcg", [("mean", NDArray[np.float32]), ("cuto
 
 
 def check_dcg(name: str, metric: object) -> None:
-    """Raise where `metric` is not a measure of the DCG family."""
+    """Raise where `metric` is not a measure of the DCG family, or has values of its own."""
     if not isinstance(metric, NDCG | CNDCG):
         raise TypeError(
             f"{name} is {shorten_repr(metric)}, expected a measure of the DCG family such as NDCG() or CNDCG()"
+        )
+    if type(metric).values is not NDCG.values:
+        raise TypeError(
+            f"{name} is {shorten_repr(metric)}, which has values of its own, and would be trained as NDCG: give NDCG() "
+            "or CNDCG(), or write an objective for it, a subclass of Objective"
         )
 
 

@@ -7,17 +7,17 @@ from scipy import stats
 
 from lambdaboost import ERR, MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
 from lambdaboost.evaluation.levels import levels_of
-from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round, find_best_and_gaps
+from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
 
 
 def noise_of(q, scores, seed=0, iteration=0, draw=0):
     """The noise of every document, float64 (n_documents,), from the float32 sums of the kernel."""
-    none, best, gaps = np.zeros(q.n_queries, bool), np.empty(q.n_queries), np.empty(q.n_queries, np.uint32)
-    find_best_and_gaps(0, q.n_queries, q.offsets, none, scores, best, gaps)
-    of_query = digest_levels(q, levels_of(q, "relevance")), digest_round(seed, iteration), best, gaps
-    noisy = np.empty(q.n_documents)
-    add_noise(0, q.n_queries, q.offsets, none, *of_query, np.float32(1), draw, scores, noisy)
-    return noisy - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
+    of_query, none = digest_levels(q, levels_of(q, "relevance")), np.zeros(q.n_queries, bool)
+    noisy = np.empty((draw + 1, q.n_documents))
+    add_noise(
+        0, q.n_queries, q.offsets, none, of_query, digest_round(seed, iteration), np.float32(1), scores, noisy
+    )
+    return noisy[draw] - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
 
 
 def test_noise_is_standard_gumbel():

@@ -263,7 +263,9 @@ def test_a_function_compiled_in_two_ways(installed):
     """Operations may be reordered in the one, and not in the other, which is not loaded in its place."""
     (installed / "objectives" / "two.py").write_text(TWO_WAYS, encoding="utf-8")
     both = "import lambdaboost.objectives.two as two\n"
-    both += "print(two.fast(1e300), two.strict(1e300), two.fast.stats.cache_hits, two.strict.stats.cache_hits)"
+    both += (
+        "print(two.fast(1e300), two.strict(1e300), two.fast.stats.cache_hits, two.strict.stats.cache_hits)"
+    )
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter() Counter()")
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter({")
 

@@ -138,7 +138,7 @@ REFUSED = [
     (of(session=[7, 7], query=[1, 2]).session_of_row, ValueError, "session 7 has two queries, 1 and 2"),
     (of(session=[7, 7], position=[2, 2]).session_of_row, ValueError, "session 7 has two rows at position 2"),
     (lambda: rates(LOG, (0, 0), FAR), ValueError, "position 2 is past the curve, whose last position is 1"),
-    (lambda: rates(PLACES, (0, 0), NAMELESS), ValueError, ".*the curve has no names"),
+    (lambda: rates(PLACES, (0, 0), NAMELESS), ValueError, ".*those of the curve ranks"),
     (lambda: rates(LOG, (-1, 1)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
     (lambda: rates(LOG, (float("nan"), 0)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
     (lambda: rates(LOG, (0, 0), [1, 0.5]), TypeError, "propensities is .*, expected Propensities"),

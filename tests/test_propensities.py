@@ -84,11 +84,11 @@ REFUSED = [
       for names in ([1, 2], 5, "ab", {"a", "b"})),  # a set has no order
     (lambda: at(GAPS, [1, 2]), r"position 2 has no propensity on the curve: fill it by extended\(\)"),
     (lambda: at(Propensities([1, None], names=["top", "foot"]), ["top", "foot"]), "position 'foot' has no propensity"),
-    (lambda: at(CURVE, [1, 4, 7]), "position 7 is past the curve, whose last position is 3"),
-    (lambda: at(CURVE, ["top"]), r"positions are categories \('top'\), but the curve has no names"),
+    (lambda: at(CURVE, [1, 4, 7]), "position 4 is past the curve, whose last position is 3"),
+    (lambda: at(CURVE, ["top"]), r"positions of the data are names \('top'\), those of the curve ranks: give both"),
     (lambda: at(NAMED, ["top", "new"]), "position 'new' is not on the curve, whose names are 'foot', 'side', 'top'"),
     (lambda: CURVE.of(Queries([0], sizes=[1])), "no positions here: give the rank"),
-    (lambda: NAMED.of(queries([1, 2])), ".*those of the data are ranks"),
+    (lambda: NAMED.of(queries([1, 2])), "positions of the data are ranks, those of the curve names .'foot', 'side'"),
 ]  # fmt: skip
 
 

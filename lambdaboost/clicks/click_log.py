@@ -123,31 +123,29 @@ class ClickLog:
     ) -> None:
         keys = {"query": query, "document": document, "session": session}
         columns: dict[str, Any] = {
-            name: None if key is None else query_ids(name, key, name).copy() for name, key in keys.items()
+            name: query_ids(name, key, name).copy() for name, key in keys.items() if key is not None
         }
         was_clicked = as_floats("clicked", clicked)
         neither = (was_clicked != 0) & (was_clicked != 1)
-        remedy = "give 0 or 1; for counts of clicks give rows with a weight"
-        refuse_labels("clicked", was_clicked, neither, remedy)
+        refuse_labels(
+            "clicked", was_clicked, neither, "give 0 or 1; for counts of clicks give rows with a weight"
+        )
         columns["clicked"] = was_clicked == 1
-        columns["weight"] = weight
         if weight is not None:
             columns["weight"] = weights_of("weight", weight)
-        positions, n = positions_of("position", position), columns["query"].size
-        if n == 0:
+        columns["position"], names = positions_of("position", position)
+        if (n := columns["query"].size) == 0:
             raise ValueError("query is empty: a log needs at least one impression")
-        for name, column in {**columns, "position": positions.codes}.items():
-            if column is not None and column.shape != (n,):
+        for name, column in columns.items():
+            if column.shape != (n,):
                 raise ValueError(f"{name} has shape {column.shape}, expected ({n},), a value for each query")
-        if not positions.codes.all():
-            row = int(np.argmin(positions.codes))
+            column.flags.writeable = False
+        if not columns["position"].all():
+            row = int(np.argmin(columns["position"]))
             raise ValueError(
                 f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
-        for column in (*columns.values(), positions.codes):
-            if column is not None:
-                column.flags.writeable = False
-        self.__dict__.update(columns, position=positions.codes, position_names=positions.names)
+        self.__dict__.update({"weight": None, "session": None}, **columns, position_names=names)
 
     def __repr__(self) -> str:
         counts = self.counts()

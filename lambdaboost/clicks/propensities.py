@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Set
-from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -56,19 +54,12 @@ class Propensities(Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Floats, from any sequence or array of numbers; None and masked values stay None.
         for field in ("values", "low", "high"):
-            if (given := getattr(self, field)) is None:
+            given = getattr(self, field)
+            if field != "values" and given is None:
                 continue
-            words = f"{field} must be numbers, one for each position: got"
-            if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-                raise TypeError(f"{words} {given!r}")
-            found: list[float | None] = []
-            for value in given:
-                if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-                    raise TypeError(f"{words} {value!r}")
-                found.append(None if value is None else float(value))
-            object.__setattr__(self, field, tuple(found))
+            if not isinstance(given, tuple) or not all(isinstance(value, float | None) for value in given):
+                raise TypeError(f"{field} must be numbers, one for each position: got {given!r}")
         n = len(self.values)
         if set(self.values) <= {None}:
             raise ValueError("values has no propensity: give one for each position, None where unknown")
@@ -94,13 +85,10 @@ class Propensities(Value):
                 )
         if (names := self.names) is None:
             return
-        # A set has no order, and a text is a sequence of letters.
-        ordered = isinstance(names, Iterable) and not isinstance(names, str | Set)
-        if not ordered or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
             raise TypeError(f"names must be a sequence of strings, one for each position, got {names!r}")
         if not len(set(names)) == len(names) == n:
             raise ValueError(f"names has {len(set(names))} different names, but there are {n} values")
-        object.__setattr__(self, "names", tuple(map(str, names)))
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
@@ -177,36 +165,36 @@ class Propensities(Value):
 
     def at_positions(self, positions: Positions) -> NDArray[np.float64]:
         """The value of each row, by the name of its position if it has one; NaN where it was not shown."""
-        names, code = positions.names, positions.codes.astype(np.int64)
-        if names is None and self.names is not None:
-            raise ValueError(
-                "the curve is of named positions, but those of the data are ranks: give the names as position"
+        names, code, values = (
+            positions.names,
+            positions.codes,
+            np.append(np.nan, np.array(self.values, float)),
+        )
+        if (names is None) != (self.names is None):
+            of_data, of_curve = (
+                "ranks" if one is None else f"names ({listed(one, 3)})" for one in (names, self.names)
             )
-        if names is not None and self.names is None:
             raise ValueError(
-                f"positions are categories ({listed(names, 3)}), but the curve has no names: give names="
+                f"positions of the data are {of_data}, those of the curve {of_curve}: give both the same"
             )
 
-        # The place of each row's position on the curve from 1, 0 where it was not shown.
+        # The place of each row's position on the curve from 1, 0 where it was not shown, -1 where the curve lacks it.
         if names is not None and self.names is not None:
             by_name = {name: place for place, name in enumerate(self.names, 1)}
-            # A category that no row has may be unknown.
-            if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
+            place = np.array([0, *(by_name.get(name, -1) for name in names)])[code]
+        else:
+            place = np.where(code > len(self), -1, code)
+        found = np.where(place < 0, np.nan, values[place])
+        if (unknown := np.isnan(found) & (place != 0)).any():
+            row = int(unknown.argmax())
+            which = str(code[row]) if names is None else quote(names[code[row] - 1])
+            if place[row] < 0:
+                lacking = f"past the curve, whose last position is {len(self)}"
+                if self.names is not None:
+                    lacking = f"not on the curve, whose names are {listed(self.names)}"
                 raise ValueError(
-                    f"position {quote(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a "
-                    "curve with all names or leave out these documents"
+                    f"position {which} is {lacking}: give a curve of all positions, or leave out these documents"
                 )
-            code = np.array([0, *(by_name.get(name, 0) for name in names)])[code]
-        elif (last := int(code.max(initial=0))) > len(self):
-            raise ValueError(
-                f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, or "
-                "leave out these documents"
-            )
-
-        found = np.append(np.nan, np.array(self.values, dtype=np.float64))[code]
-        if (unknown_value := np.isnan(found) & (code > 0)).any():
-            place = int(code[np.argmax(unknown_value)])
-            which = place if self.names is None else quote(self.names[place - 1])
             raise ValueError(
                 f"position {which} has no propensity on the curve: fill it by extended(), a power curve, or leave out "
                 "these documents"

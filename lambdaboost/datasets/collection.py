@@ -62,22 +62,15 @@ class Collection:
         if not isinstance(self.queries, Queries):
             raise TypeError(f"queries must be Queries, got {type(self.queries).__name__}")
         features, n = self.features, self.queries.n_documents
-        if not isinstance(features, np.ndarray) and getattr(features, "format", None) != "csr":
+        dtype, is_sparse = getattr(features, "dtype", None), getattr(features, "format", None) == "csr"
+        if not (isinstance(features, np.ndarray) or is_sparse) or dtype not in (np.float32, np.float64):
             raise TypeError(
-                f"features must be a numpy array or scipy CSR matrix, got {type(features).__name__}"
+                f"features is a {type(features).__name__} of {dtype}: give an array or scipy CSR matrix of float32 or "
+                "float64"
             )
-        if features.dtype not in (np.float32, np.float64):
-            raise TypeError(
-                f"features has dtype {features.dtype}, expected float32 or float64: use .astype(np.float32)"
-            )
-        if features.ndim != 2:
+        if features.ndim != 2 or features.shape[0] != n:
             raise ValueError(
-                f"features has shape {features.shape}, expected two dimensions: one row per document"
-            )
-        rows, columns = features.shape
-        if rows != n:
-            raise ValueError(
-                f"features has {rows} rows, queries has {n} documents: give one row per document"
+                f"features has shape {features.shape}, queries has {n} documents: give one row per document"
             )
         if self.documents is not None:
             # As objects: in an array of text the longest name would take its width in every row.
@@ -88,14 +81,12 @@ class Collection:
                 )
             object.__setattr__(self, "documents", documents)
         if self.feature_names is not None:
-            names = tuple(self.feature_names)
-            if len(names) != columns:
+            names, columns = tuple(self.feature_names), self.n_features
+            if not len(names) == len(set(names)) == columns:
                 raise ValueError(
-                    f"feature_names has {len(names)} names, features has {columns} columns: give one name per column"
+                    f"feature_names has {len(names)} names, of which {len(set(names))} differ, for {columns} columns: "
+                    "give each its own"
                 )
-            if len(set(names)) != columns:
-                twice = next(name for name in names if names.count(name) > 1)
-                raise ValueError(f"feature_names has {twice!r} twice: name each column differently")
             object.__setattr__(self, "feature_names", names)
         if unnamed := [name for name in self.categories if name not in (self.feature_names or ())]:
             raise ValueError(

@@ -10,7 +10,6 @@ import numpy as np
 from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.engines import engine_of
 from lambdaboost.evaluation.charts import as_html, escape_label
 from lambdaboost.saving import as_saved
 
@@ -133,7 +132,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
             raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
     features = rows
-    if engine_of(model) is None:  # a ranker or a loaded model
+    if saved is model or hasattr(model, "_fitted"):  # which know the features, and not the engine alone
         features, encoder = saved.features(open_table(rows, "rows", saved.encoder.text))
         features = encoder.frame(features)
     two = [above, below]

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaboost._checks import error_context
+from lambdaboost._checks import error_context, refuse_labels
 from lambdaboost._jit import using
 from lambdaboost._words import did_you_mean
 from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
+from lambdaboost.datasets.arrays import as_floats, check_order, only_column
 from lambdaboost.datasets.collection import check_alone
-from lambdaboost.datasets.table import Table, open_table
+from lambdaboost.datasets.table import open_table
 from lambdaboost.engines.base import Engine
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
@@ -133,7 +134,17 @@ class Ranker:
                 raise TypeError("X is a Collection, which cannot continue a model: give a table or an array")
             encoder = encoder_of(X, columns, self.unseen)
         else:
-            encoder = self._table_encoder(open_table(X, "X", columns.text), columns, first, first_model)
+            table = open_table(X, "X", columns.text)
+            encoder = Encoder(columns)
+            if first is not None and table.is_named:
+                # The features and categories of the model that the training continues, in its order.
+                own = getattr(getattr(first_model, "_fitted", None), "categories", {})
+                encoder = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
+                encoder = replace(encoder, features=encoder.features or columns.features_of(table))
+                columns = replace(columns, features=encoder.features)
+            # A booster has no categories, or does not store them, as XGBoost before 3.1.
+            if not encoder.categories:
+                encoder = Encoder.fit(columns, table, self.unseen)
         training = self._read_documents("X", X, y, encoder, **arrays)
         if first is not None:
             n, width = len(self._engine.feature_names(first)), training.features.shape[1]
@@ -143,18 +154,6 @@ class Ranker:
                 )
         self._check_readers("X", training.queries, [objective])
         return first, encoder, training
-
-    def _table_encoder(self, table: Table, columns: Columns, first: Any, first_model: Any) -> Encoder:
-        """The features and categories of the table, or those of the model that the training continues, in its order."""
-        if first is not None and table.is_named:
-            own = getattr(getattr(first_model, "_fitted", None), "categories", {})
-            known = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
-            features = known.features or columns.features_of(table)
-            if known.categories:
-                return replace(known, features=features)
-            # A booster has none, or does not store them, as XGBoost before 3.1.
-            columns = replace(columns, features=features)
-        return Encoder.fit(columns, table, self.unseen)
 
     def _read_eval_sets(
         self,
@@ -213,7 +212,15 @@ class Ranker:
         data = encoder.read(table, y, optional=name != "X", **arrays)
         arrays["init_score"] = init_score
         if init_score is not None:
-            init_score = np.asarray(init_score)
+            # LightGBM makes NaN 0; more values than rows would be taken by the wrong rows.
+            called, n = f"initial score of {name}", data.queries.n_documents
+            check_order(called, init_score, name, X)
+            init_score = as_floats(called, only_column(init_score))
+            if init_score.size != n:
+                raise ValueError(
+                    f"{called} has {init_score.size} values, expected {n}: give one for each row"
+                )
+            refuse_labels(called, init_score, ~np.isfinite(init_score), "give finite numbers")
             if data.rows is not None:
                 init_score = init_score[data.rows]
         if name == "X":

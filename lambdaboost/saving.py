@@ -232,6 +232,8 @@ def save(
     LambdaRank()
 
     """
+    if isinstance(model, SavedModel):
+        raise TypeError("model is what load returned: copy its two files, or save its booster and encoder")
     path, saved = Path(path), as_saved(model)
     booster, engine = saved.booster, saved.engine
     encoder = encoder or getattr(model, "_fitted", None)

@@ -215,11 +215,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         self, weight: str, documents: Documents, encoder: Encoder, reference: Any = None, **more: Any
     ) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set; `weight` is for messages."""
-        q, margin, weights = documents.queries, documents.init_score, None
+        q, weights = documents.queries, None
         if q.weight is not None:
             weights = query_weights(weight, q.weight, q.sizes)
-        if margin is not None:
-            margin = margin.astype(np.float64)
         data: Any = self._create_ltr_dmatrix(
             reference,
             documents.features,
@@ -227,7 +225,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
             weight=weights,
-            base_margin=margin,
+            base_margin=documents.init_score,
             missing=self.missing,
             enable_categorical=self.enable_categorical or bool(encoder.categories),
             feature_types=self.feature_types,

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, MAP, NDCG, Spearman, compare, compare_values
+from lambdaboost.evaluation import CNDCG, MAP, NDCG, ClickDCG, Spearman, compare, compare_values
 from lambdaboost.evaluation.charts import pareto_front
 from lambdaboost.evaluation.significance import holm, interval, mark, two_sided_p, weighted_mean
 
@@ -323,6 +324,18 @@ def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
     assert says in str(refusal.value)
+
+
+def test_two_measures_of_one_text_are_refused():
+    """Of two long curves that differ in the middle, of which the table would show the first alone."""
+    first = Propensities.power(1.0, 100)
+    second = Propensities((*first.values[:50], 0.5, *first.values[51:]))
+    q = Q.with_source("clicks", Q.relevance > 2).with_positions(np.ones(Q.n_documents))
+    measures = [ClickDCG(propensities=curve) for curve in (first, second)]
+    with pytest.raises(
+        ValueError, match=r"two measures shown as ClickDCG\(propensities=Propensities\(100 pos"
+    ):
+        compare(SCORES, q, measures)
 
 
 def test_what_was_not_compared_is_named():

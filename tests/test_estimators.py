@@ -161,6 +161,24 @@ def test_rankers_in_threads_do_not_mix(engine):
             np.testing.assert_array_equal(a, b)
 
 
+def test_initial_scores_are_those_of_the_rows(engine):
+    """LightGBM would take NaN as 0, and of more values than rows those of other rows."""
+    name = {"lightgbm": "init_score", "xgboost": "base_margin"}[engine]
+    frame, start = table(), pd.Series(X[:, 0])
+    frame.index = start.index = np.random.default_rng(0).permutation(len(X)) + 7
+    column = start.to_numpy()[:, None]
+    expected = ranker(engine).fit(frame, Q.relevance, **{name: start})
+    got = ranker(engine).fit(frame, Q.relevance, **{name: column})
+    np.testing.assert_array_equal(got.predict(frame), expected.predict(frame))
+    for wrong, words in {
+        "longer": (np.append(start, 1.0), f"initial score of X has {len(X) + 1} values, expected {len(X)}"),
+        "NaN": (start.where(start.index != 9), r"initial score of X\[\d+\] is nan: give finite numbers"),
+        "sorted": (start.sort_index(), "initial score of X has the rows of X in another order"),
+    }.values():
+        with pytest.raises(ValueError, match=words):
+            ranker(engine).fit(frame, Q.relevance, **{name: wrong})
+
+
 # Frames of each kind.
 
 

@@ -77,6 +77,7 @@ def test_names_in_results_read_back_or_are_refused():
             parse(measure.name)
     names = [measure.name for measure in (*read_back, *refused)]
     assert names[:3] == ["ndcg", "ndcg@1", "ndcg@3"] and "ndcg@3-clicks" in names
+    assert type("Clipped", (CNDCG,), {}, registered=False)(3).name == "clipped@3-clicks"
     assert all(re.fullmatch(r"[\w.@-]{1,80}", name) for name in names)
 
 

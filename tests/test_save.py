@@ -31,7 +31,7 @@ from lambdaboost import (
 )
 from lambdaboost.datasets import Collection, Columns, Encoder, write_letor
 from lambdaboost.datasets.table import open_table
-from lambdaboost.saving import load_plain
+from lambdaboost.saving import as_saved, load_plain
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
 XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
@@ -207,6 +207,11 @@ UNSAVABLE = [
     ({"about": {"params": "default"}}, ValueError, "about has params, which save writes itself"),
     ({"about": {"columns": ["bm25"]}}, ValueError, "about has columns, which save writes itself"),
     ({"about": {"categories": {"market": 2}}}, ValueError, "about has categories, which save writes itself"),
+    (
+        {"model": as_saved(trained("lightgbm", 1))},
+        TypeError,
+        "model is what load returned: copy its two files",
+    ),
     ({"model": "booster"}, TypeError, r"model is of type str, expected a lightgbm\.Booster"),
     (
         {"model": ranker("lightgbm")},

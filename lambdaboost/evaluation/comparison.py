@@ -233,6 +233,11 @@ def compare_values(
     if n and not w.any():
         raise ValueError("weight is 0 for every query: give some queries a weight above 0")
 
+    # Tables and `Comparison` know measures by their `repr`, in which a long curve of propensities is abridged.
+    texts = [repr(measure) for measure in first]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise ValueError(f"values has two measures shown as {twice[0]}: compare them one after the other")
+
     # The values of each measure, (n_systems, n_queries), and the weights, of queries on which every system has one.
     compared = {}
     for measure in first:

@@ -12,7 +12,6 @@ would give:
     threads of our own            to compile one loop over queries, beside `prange`    0.2 s    0.9 s
     functions put into callers    λ of lists of 10 documents                           1        1.2
                                   λ of lists of 120 documents                          1        2.1
-    no references counted         λ of lists of 120 documents                          1        1.05
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
@@ -42,12 +41,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered and products fused, which is what lets loops fill vector lanes; NaN and infinity keep their
 # meaning (no nnan, ninf), since missing labels are NaN.
-FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
+FASTMATH = dict.fromkeys(("reassoc", "contract", "nsz", "arcp"), True)
 
 # A function that only kernels call becomes part of them: LLVM sees its loops with the kernel's constants and types, and
-# there is no entry for Python or C. It counts no references of arrays (`_nrt`): counting is an atomic operation for
-# every slice and every array in a tuple that the compiler does not find to be needless. So it cannot make an array.
-INTO_CALLERS = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+# there is no entry for Python or C.
+INTO_CALLERS = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _compiled(function: F, **options: Any) -> F:
@@ -59,23 +57,17 @@ def _compiled(function: F, **options: Any) -> F:
 
 def kernel(function: F) -> F:
     """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
-    # What is not given is inherited from the caller: _nrt=False of one that is `inlined`, here, and fastmath below.
-    return _compiled(function, fastmath=set(FASTMATH), _nrt=True, no_cfunc_wrapper=True)
+    return _compiled(function, fastmath=FASTMATH, no_cfunc_wrapper=True)
 
 
 def kernel_strict_fp(function: F) -> F:
-    """Compile like `kernel`, with every operation in the order written; it cannot make an array."""
-    return _compiled(function, fastmath=False, _nrt=False)
+    """Compile like `kernel`, with every operation in the order written."""
+    return _compiled(function, fastmath=False, no_cfunc_wrapper=True)
 
 
 def inlined(function: F) -> F:
-    """Compile like `kernel`, into its callers: a function of numbers and of arrays that are passed in."""
-    return _compiled(function, fastmath=set(FASTMATH), **INTO_CALLERS)
-
-
-def called(function: F) -> F:
-    """Compile like `inlined`, but not into its callers: a function that runs once for each query."""
-    return _compiled(function, fastmath=set(FASTMATH), **(INTO_CALLERS | {"forceinline": False}))
+    """Compile like `kernel`, into its callers."""
+    return _compiled(function, fastmath=FASTMATH, **INTO_CALLERS)
 
 
 def inlined_strict_fp(function: F) -> F:
@@ -94,21 +86,12 @@ def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
     def call(value: Any, *args: Any) -> Any:
         return choose(type(value))(value, *args)
 
+    # What is not given here, such as fastmath, is inherited from the caller.
     @overload(call, strict=False, jit_options=INTO_CALLERS | {"nopython": True, "error_model": "numpy"})
     def _call(value, *args):
         return choose(value.instance_class)
 
     return call
-
-
-def known_by_type(of_type: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function that says of a value what `of_type` says of its type; a constant in kernels, so that no loop asks."""
-
-    def constant(cls: Any) -> Callable[[Any], Any]:
-        answer = of_type(cls)
-        return lambda value: answer
-
-    return by_type(constant)
 
 
 # How many threads there are.
@@ -156,40 +139,33 @@ def _processors() -> int:
 
 BLOCKS_PER_THREAD = 4
 
-Work = Callable[[], None]
-# A queue and how many threads serve it; one per number of threads, so that none has more.
-_pools: dict[int, tuple[SimpleQueue[Work], int]] = {}
 
-# A child process does not inherit a pool's threads, only the queue that nobody would read.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)
+def _serve(queue: SimpleQueue[Callable[[], None]]) -> None:
+    """Do the work of a queue, for as long as the process lives."""
+    while True:
+        queue.get()()
 
 
-def _pool(n_threads: int) -> tuple[SimpleQueue[Work], int]:
-    """The queue of the threads that make this one of `n_threads`, or one of as many as can be started; their number.
+@cache
+def _pool(n_threads: int) -> tuple[SimpleQueue[Callable[[], None]], list[Thread]]:
+    """A queue, and the threads that serve it: so many, or as many as can be started.
 
     Ctrl-C may raise anywhere in the calling thread. Nothing here is left locked by it, as the semaphore of a
     `ThreadPoolExecutor` can be: putting into this queue is one step.
     """
-    if n_threads in _pools:
-        return _pools[n_threads]
-    queue: SimpleQueue[Work] = SimpleQueue()
-    started = 0
-    for _ in range(n_threads - 1):
-        try:
-            Thread(target=_serve, args=(queue,), name=f"lambdaboost_{started}", daemon=True).start()
-        except RuntimeError:  # the interpreter is exiting, or the process has its limit of threads
-            break
-        started += 1
-    if started:
-        _pools[n_threads] = queue, started
-    return queue, started
+    queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    threads = []
+    with suppress(RuntimeError):  # the interpreter is exiting, or the process has its limit of threads
+        for number in range(n_threads):
+            thread = Thread(target=_serve, args=(queue,), name=f"lambdaboost_{number}", daemon=True)
+            thread.start()
+            threads.append(thread)
+    return queue, threads
 
 
-def _serve(queue: SimpleQueue[Work]) -> None:
-    """Do the work of a queue, for as long as the process lives."""
-    while True:
-        queue.get()()
+# A child process does not inherit a pool's threads, only the queue that nobody would read.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def over_queries(
@@ -230,8 +206,8 @@ def over_queries(
                 error = raised
             ended.put(error)
 
-    queue, helpers = _pool(n_threads)
-    for _ in range(helpers):
+    queue, helpers = _pool(n_threads - 1)
+    for _ in helpers:
         queue.put(work)
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
     work()

@@ -6,7 +6,8 @@ point at another version's code. Here:
 
 - a folder is named after a digest of all files with kernels, taken when this module is imported, and nothing is kept
   once these files have another: code never has the name of sources that it was not compiled from;
-- a file holds one version and is written in one step, and its signature is compared with the one asked for;
+- a file holds one version and is written in one step, and its signature is compared with the one asked for; its name
+  has the options too, so that a function may be compiled in two ways;
 - a file that cannot be read, for whatever reason, counts as missing: the function is compiled again;
 - nothing is kept that the digest does not cover: functions and types that are defined outside the package.
 
@@ -42,7 +43,7 @@ def keep(dispatcher: Any) -> None:
     function = dispatcher.py_func
     # What a function closes over is not in its file.
     if Path(function.__code__.co_filename).is_relative_to(PACKAGE) and function.__closure__ is None:
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function, str(dispatcher.targetoptions))
 
 
 class KernelCache:
@@ -50,7 +51,8 @@ class KernelCache:
 
     cache_path = None  # which the statistics of a dispatcher report
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, options: str) -> None:
+        self._options = options
         module = function.__module__.removeprefix("lambdaboost.")
         self._name = f"{module}.{function.__name__}-{function.__code__.co_firstlineno}"
 
@@ -72,28 +74,37 @@ class KernelCache:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Save a compiled function; where that fails, as on a full disk, the next process compiles it again."""
-        folder = folder_to_write()
-        if folder is None or not _is_covered(signature) or compiled.library.has_dynamic_globals:
+        if not _is_covered(signature) or compiled.library.has_dynamic_globals:
             return
-        unfinished = None
         try:
             if _digest() != _STAMP:
                 return
             data = pickle.dumps((type(compiled), compiled._reduce()))
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                unfinished = Path(file.name)
-                file.write(hashlib.sha256(data).digest() + data)
-            unfinished.replace(folder / self._file_name(signature, compiled.codegen))
+            name = self._file_name(signature, compiled.codegen)
         except Exception:
-            folder_to_write.cache_clear()  # it may have been removed
-            if unfinished is not None:
-                unfinished.unlink(missing_ok=True)
+            return
+        for folder in _folders():
+            unfinished = None
+            try:
+                if not folder.is_dir():
+                    folder.mkdir(parents=True, exist_ok=True)
+                    for other in folder.parent.glob(f"{_PREFIX}*"):  # those of other sources
+                        if other != folder:
+                            shutil.rmtree(other, ignore_errors=True)
+                with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                    unfinished = Path(file.name)
+                    file.write(hashlib.sha256(data).digest() + data)
+                unfinished.replace(folder / name)
+                return
+            except OSError:
+                if unfinished is not None:
+                    unfinished.unlink(missing_ok=True)
 
     def flush(self) -> None:
         """Nothing is held in memory."""
 
     def _file_name(self, signature: Any, codegen: Any) -> str:
-        version = f"{signature} {codegen.magic_tuple()}"  # the types, and the processor
+        version = f"{signature} {codegen.magic_tuple()} {self._options}"  # the types, the processor
         return f"{self._name}-{hashlib.sha256(version.encode()).hexdigest()[:16]}.kernel"
 
 
@@ -138,19 +149,3 @@ def _folders() -> list[Path]:
         # Without a home directory the path would begin with a literal ~.
         roots = [PACKAGE / "__pycache__", *([user / "lambdaboost" / installed] if user.is_absolute() else [])]
     return [root / f"{_PREFIX}{_STAMP}" for root in roots] if _STAMP else []
-
-
-@cache
-def folder_to_write() -> Path | None:
-    """The first folder that can be written, made if necessary, without those of other sources; None without any."""
-    for folder in _folders():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-        except OSError:
-            continue
-        for other in folder.parent.glob(f"{_PREFIX}*"):
-            if other != folder:
-                shutil.rmtree(other, ignore_errors=True)
-        return folder
-    return None

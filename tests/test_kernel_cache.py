@@ -247,6 +247,29 @@ def test_code_of_another_signature_is_not_run(installed):
     assert ran(installed, both)[0] == "2.0 3"
 
 
+TWO_WAYS = """
+from lambdaboost._jit import kernel, kernel_strict_fp
+
+
+def above(x):
+    return (x + 1.0) - x
+
+
+fast, strict = kernel(above), kernel_strict_fp(above)
+"""
+
+
+def test_a_function_compiled_in_two_ways(installed):
+    """Operations may be reordered in the one, and not in the other, which is not loaded in its place."""
+    (installed / "objectives" / "two.py").write_text(TWO_WAYS, encoding="utf-8")
+    both = "import lambdaboost.objectives.two as two\n"
+    both += (
+        "print(two.fast(1e300), two.strict(1e300), two.fast.stats.cache_hits, two.strict.stats.cache_hits)"
+    )
+    assert ran(installed, both)[0].startswith("1.0 0.0 Counter() Counter()")
+    assert ran(installed, both)[0].startswith("1.0 0.0 Counter({")
+
+
 def test_cold_processes_at_once(installed):
     """They compile and write the same and other versions of the same functions."""
     command = "from lambdaboost.objectives.outer import outer; print(outer({}))"

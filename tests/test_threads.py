@@ -94,9 +94,10 @@ def test_gradient_where_no_thread_can_be_started(monkeypatch):
             raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(_jit, "Thread", Full)
-    monkeypatch.setattr(_jit, "_pools", {})
+    _jit._pool.cache_clear()
     with using(4):
         np.testing.assert_array_equal(LambdaRank().gradient(X[:, 0], q), wanted)
+    _jit._pool.cache_clear()
 
 
 def test_an_error_in_any_block_is_raised():

@@ -19,8 +19,6 @@ Plackett and Luce: documents are chosen one after the other, each with a probabi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +35,6 @@ from lambdaboost.objectives.kernels.prepared import (
     BY_SWEEP,
     LambdaFunction,
     LambdaMu,
-    Order,
     PreparedPairs,
     Round,
 )
@@ -127,42 +124,38 @@ def digest_round(seed: int, iteration: int) -> np.uint64:
 
 
 @kernel
-def find_best_and_gaps(first, last, offsets, skipped, scores, best, gaps):
-    """Write the best score of queries first:last that are not skipped, and the sum of their gaps."""
+def add_noise(first, last, offsets, skipped, digests, of_round, beta, scores, noisy):
+    """Write the scores of queries first:last that are not skipped with the noise of each draw.
+
+    `noisy` is float64 (draws, n_documents), of float32 numbers; `beta` is float32.
+    """
     for q in range(first, last):
         if skipped[q]:
             continue
-        s, highest, of_query = scores[offsets[q] : offsets[q + 1]], -np.inf, np.uint32(0)
-        for p in range(s.size):
-            highest = max(highest, s[p])
-        for p in range(1, s.size):
-            of_query = np.uint32(of_query + _of_gap(p, s[p - 1], s[p]))
-        best[q], gaps[q] = highest, of_query
-
-
-@kernel
-def add_noise(first, last, offsets, skipped, digests, of_round, best, gaps, beta, draw, scores, noisy):
-    """Write the scores of queries first:last that are not skipped with the noise of a draw.
-
-    `noisy` is float64 (n_documents,), of float32 numbers; `beta` is float32.
-    """
-    for q in range(first, last):
-        if not skipped[q]:
-            s, noisy_s = scores[offsets[q] : offsets[q + 1]], noisy[offsets[q] : offsets[q + 1]]
-            key = _key(digests[q], of_round, gaps[q], draw)
+        a, b = offsets[q], offsets[q + 1]
+        s, best, gaps = scores[a:b], scores[a], np.uint32(0)
+        for p in range(b - a):
+            best = max(best, s[p])
+        for p in range(1, b - a):
+            gaps = np.uint32(gaps + _of_gap(p, s[p - 1], s[p]))
+        for draw in range(noisy.shape[0]):
+            of_draw, key = noisy[draw, a:b], _key(digests[q], of_round, gaps, draw)
             low, high = np.uint32(key), np.uint32(key >> np.uint64(32))
-            for p in range(s.size):
-                noisy_s[p] = _noisy(s[p], best[q], beta, gumbel(p, low, high))
+            for p in range(b - a):
+                of_draw[p] = _noisy(s[p], best, beta, gumbel(p, low, high))
 
 
 @kernel
-def _add_discounts(first, last, offsets, skipped, order, discounts, mean):
-    """Add the discount of its rank to each document of queries first:last that are not skipped."""
+def _add_discounts(first, last, offsets, skipped, orders, discounts, mean):
+    """Add the discounts of the documents of queries first:last that are not skipped, in the order of each draw."""
     for q in range(first, last):
-        if not skipped[q]:
-            by_rank, of_query = order[offsets[q] : offsets[q + 1]], mean[offsets[q] : offsets[q + 1]]
-            for r in range(by_rank.size):
-                of_query[by_rank[r]] += discounts[r]
+        if skipped[q]:
+            continue
+        a, b = offsets[q], offsets[q + 1]
+        for draw in range(orders.shape[0]):
+            by_rank = orders[draw, a:b]
+            for r in range(b - a):
+                mean[a + by_rank[r]] += discounts[r]
 
 
 @kernel
@@ -236,17 +229,19 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
     beta, draws, seed = np.float32(rule.beta), rule.draws, rule.seed
     offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
+    rows = (np.arange(q.n_documents) - np.repeat(offsets[:-1], q.sizes)).astype(np.int32)
+    # The queries of all draws, as if they stood one after the other.
+    starts = offsets[:-1] + offsets[-1] * np.arange(draws)[:, None]
+    of_draws = np.append(starts, offsets[-1] * draws)
 
-    def rankings(now: Round, skipped: NDArray[np.bool_]) -> Iterator[Order]:
-        """The order of the documents in each draw, in the same memory, without queries `skipped`."""
-        best, gaps = np.empty(offsets.size - 1), np.empty(offsets.size - 1, np.uint32)
-        over_queries(find_best_and_gaps, offsets, skipped, now.scores, best, gaps)
-        of_query = digests, digest_round(seed, now.iteration), best, gaps
-        noisy, order = np.empty(now.scores.size), np.zeros(now.scores.size, np.int32)
-        for draw in range(draws):
-            over_queries(add_noise, offsets, skipped, *of_query, beta, draw, now.scores, noisy)
-            over_queries(sort_queries, offsets, skipped, noisy, order)
-            yield order
+    def rankings(now: Round, skipped: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The documents of each query by rank in each draw, (draws, n_documents); those of queries `skipped` by row."""
+        noisy = np.empty((draws, now.scores.size))
+        orders = np.tile(rows, (draws, 1))
+        of_round = digest_round(seed, now.iteration)
+        over_queries(add_noise, offsets, skipped, digests, of_round, beta, now.scores, noisy)
+        over_queries(sort_queries, of_draws, np.tile(skipped, draws), noisy.ravel(), orders.ravel())
+        return orders
 
     if not isinstance(rule.metric, NDCG | CNDCG):
         pairs = PreparedPairs(rule, q)
@@ -270,16 +265,18 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:
-        # Short lists do not read the order: the discounts of their documents are their own.
-        order, mean = np.zeros(now.scores.size, np.int32), np.zeros(now.scores.size, np.float32)
+        # Short lists are in any order, since the discounts of their documents are their own; where their scores are too
+        # far apart for lanes, all documents are read in that order.
+        order, mean = rows, np.zeros(rows.size, np.float32)
         if batches is not None:
             over_queries(
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
                 digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean, lists=LANES,
             )  # fmt: skip
         if not by_lanes.all():
-            for order in rankings(now, by_lanes):
-                over_queries(_add_discounts, offsets, by_lanes, order, discounts, mean)
+            orders = rankings(now, by_lanes)
+            over_queries(_add_discounts, offsets, by_lanes, orders, discounts, mean)
+            order = orders[0]
             # The order of the documents: whichever will do, but for a cutoff and for the sweep.
             if k is not None:
                 over_queries(_discounted_first, offsets, by_lanes, mean, order)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, inlined_strict_fp, known_by_type
+from lambdaboost._jit import by_type, inlined_strict_fp
 
 ONE = np.float32(1)
 # Documents of a list: longer ones are faster by tiles (`kernels.lanes`, `kernels.tiles`).
@@ -99,9 +99,16 @@ pair_terms = by_type(lambda swap: swap.pair_terms)
 gain_delta = by_type(lambda swap: swap.gain_delta)
 rank_delta = by_type(lambda swap: swap.rank_delta)
 sweep_terms = by_type(lambda swap: swap.sweep_terms)
-by_document = known_by_type(lambda swap: swap.terms_of == DOCUMENTS)
+
+
+def _constant(answer):
+    """A function of a swap that gives this answer; the compiler knows it, so that no loop asks."""
+    return lambda swap: answer
+
+
+by_document = by_type(lambda swap: _constant(swap.terms_of == DOCUMENTS))
 # The number of D_k that the sweep needs: 0, 1 or 2.
-n_sweep_terms = known_by_type(lambda swap: len(swap.sweep_terms(None, 0, 0, np.ones(1))) - 1)
+n_sweep_terms = by_type(lambda swap: _constant(len(swap.sweep_terms(None, 0, 0, np.ones(1))) - 1))
 
 
 class Unit(Swap, NamedTuple("Unit", [("cutoff", int)])):

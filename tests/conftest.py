@@ -2,14 +2,12 @@
 
 import os
 import signal
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
 # A job in the background of a script ignores Ctrl-C, and so would every process that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Neither a clock nor chance decides: a busy machine would be too slow for the deadline and for drawing.

@@ -154,10 +154,10 @@ def of_documents(objective, scores, labels, rows, iteration=0):
         parts = [of_documents(part, scores, labels, rows, iteration) for part in objective.parts]
         return tuple((1 - objective.weight) * a + objective.weight * b for a, b in zip(*parts, strict=True))
     rule, l = objective.rule, labels[objective.rule.source]
-    if rule.noise is None:
+    if rule.beta == 0:
         rankings = [ranks(scores)]
     else:
-        rankings = noisy_ranks(scores, l, rule.noise.beta, rule.noise.draws, rule.noise.seed, iteration)
+        rankings = noisy_ranks(scores, l, rule.beta, rule.draws, rule.seed, iteration)
     lam, mu = np.zeros(len(rows)), np.zeros(len(rows))
     swaps = swaps_of(rule.metric, np.array(rankings), l)
     for at, i in enumerate(rows):

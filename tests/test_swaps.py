@@ -53,14 +53,6 @@ def test_a_list_of_tiles(metric, spread):
     check(SigmoidLocal(metric, center=0.3), np.round(rng.normal(size=N), 2), relevance)
 
 
-@pytest.mark.parametrize("metric", [MAP(), ERR(), PairAccuracy()], ids=repr)
-def test_a_list_that_is_almost_sorted(metric):
-    """Where most swaps that matter are of neighbours, and differences of figures small."""
-    rng = np.random.default_rng(2)
-    relevance = np.sort(rng.choice(5, p=SHARES, size=N))[::-1] * 1.0
-    check(LambdaRank(metric), -np.arange(N) * 0.05 + rng.normal(size=N), relevance)
-
-
 @pytest.mark.parametrize("k", [1, 31, 32, 33, 64, 65, 5_000])
 def test_average_precision_at_each_cutoff(k):
     """Most relevant documents stand low, where a cutoff leaves them out, and some stand before it."""

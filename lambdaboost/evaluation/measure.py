@@ -31,7 +31,7 @@ class Measure(Value, ABC, registered=False):
     Documents rank by descending score; ties stay in input order. A document whose label is missing (NaN) keeps its
     rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
     documents, and as the lower one in pairs, but has gain 0 at its own rank. A pair of two such documents is in the
-    wrong order, as in trec_eval's bpref, so that a query of which nothing was retrieved has the lowest value.
+    wrong order, as in trec_eval's bpref: a pairwise measure of a query of which nothing was retrieved is the lowest.
 
     A measure of your own is a subclass that defines `values`. Of its fields, `k` is a cutoff, `threshold` the lowest
     grade that is relevant and `source` the label source, which are checked here.

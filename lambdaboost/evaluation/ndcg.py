@@ -10,12 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import RowError, check_number, refuse_labels
+from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import mask_not_retrieved, over_rankings
+
+# The highest l of a gain 2^l − 1: the gains of 8 million documents still have a sum.
+HIGHEST = 1000.0
 
 
 class DiscountedGain(Measure, registered=False):
@@ -33,19 +36,9 @@ class DiscountedGain(Measure, registered=False):
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
         """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
-
-        def build() -> NDArray[np.float64]:
-            gains = self.gains(q)
-            with np.errstate(over="ignore"):
-                ideal = dcg(gains, gains, q, self.k)
-            if np.isinf(ideal).any():
-                query = int(np.flatnonzero(np.isinf(ideal))[0])
-                row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
-                remedy = "the ideal DCG of its query overflows; use lower grades, gain='linear' or a tuple of gains"
-                raise RowError(self.source, row, f"is {q.source(self.source)[row]:g}", remedy)
-            return ideal
-
-        return q.memo(("ideal", self.k, *self._of_gains), build)
+        return q.memo(
+            ("ideal", self.k, *self._of_gains), lambda: dcg(self.gains(q), self.gains(q), q, self.k)
+        )
 
     @cached_property
     def _of_gains(self) -> tuple[Any, ...]:
@@ -97,12 +90,14 @@ class NDCG(DiscountedGain):
         table = self.gain
         if table in ("exponential", "linear"):
             return
-        remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
+        remedy = (
+            "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, each from 0 to 1e300"
+        )
         if isinstance(table, str):
             raise ValueError(f"gain is {table!r}: {remedy}")
         if not isinstance(table, tuple) or not all(isinstance(gain, float) for gain in table):
             raise TypeError(f"gain is {table!r}: {remedy}")
-        if not table or not all(0 <= gain < float("inf") for gain in table):
+        if not table or not all(0 <= gain <= 1e300 for gain in table):
             raise ValueError(f"gain is {table!r}: {remedy}")
         for l in range(1, len(table)):
             if table[l] < table[l - 1]:
@@ -117,8 +112,8 @@ class NDCG(DiscountedGain):
         if gain == "linear":
             return l
         if gain == "exponential":
-            too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
-            refuse_labels(self.source, grades, l >= 1024, too_high)
+            too_high = f"its gain 2^l − 1 is too large; use grades up to {HIGHEST:g}, gain='linear' or a tuple of gains"
+            refuse_labels(self.source, grades, l > HIGHEST, too_high)
             return np.exp2(l) - 1.0
         remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
         refuse_labels(self.source, grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
@@ -166,8 +161,8 @@ class CNDCG(DiscountedGain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        remedy = "give a number above 0 and at most 1023, such as the highest grade"
-        check_number("scale", self.scale, above=0, high=1023, remedy=remedy)
+        remedy = f"give a number above 0 and at most {HIGHEST:g}, such as the highest grade"
+        check_number("scale", self.scale, above=0, high=HIGHEST, remedy=remedy)
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lambdaboost._checks import RowError, check_whole
+from lambdaboost._checks import check_whole
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
@@ -14,7 +14,7 @@ from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.kernels.elementary import exp_minus_float64
 from lambdaboost.objectives.kernels.prepared import Round
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL
-from lambdaboost.objectives.objective import Floats, LambdaFunction, LambdaMu, Needs, Objective
+from lambdaboost.objectives.objective import LambdaFunction, LambdaMu, Needs, Objective
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -71,7 +71,9 @@ class XENDCG(Objective):
 
     def prepare(self, q: Queries) -> LambdaFunction:
         """Cross-entropies with the shares of the gains, drawn anew each round."""
-        offsets, seed, gains = q.offsets, self.seed, self._gains(q)
+        offsets, seed = q.offsets, self.seed
+        # G + 1, from which γ is taken; NaN without a label.
+        gains = np.where(np.isnan(q.source(self.metric.source)), np.nan, self.metric.gains(q) + 1)
 
         def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.empty((2, now.scores.size), np.float32)
@@ -79,22 +81,6 @@ class XENDCG(Objective):
             return lam, mu
 
         return lambda_mu
-
-    def _gains(self, q: Queries) -> Floats:
-        """G + 1, from which γ is taken; NaN without a label."""
-        source = q.source(self.metric.source)
-        gains = np.where(np.isnan(source), np.nan, self.metric.gains(q) + 1)
-        with np.errstate(over="ignore"):
-            sums = np.add.reduceat(np.nan_to_num(gains), q.offsets[:-1])
-        if np.isinf(sums).any():
-            query = int(np.isinf(sums).argmax())
-            row = int(q.offsets[query] + np.nanargmax(gains[q.offsets[query] : q.offsets[query + 1]]))
-            remedy = (
-                "the gains of its query sum to more than float64 holds; use lower grades, gain='linear' or a tuple of "
-                "gains"
-            )
-            raise RowError(self.metric.source, row, f"is {source[row]:g}", remedy)
-        return gains
 
 
 # γ is LightGBM's: bits 16 to 30 of the generator x ← a x + c modulo 2^32 that C compilers call rand, seeded for each

@@ -229,15 +229,15 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
     beta, draws, seed = np.float32(rule.beta), rule.draws, rule.seed
     offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
-
+    rows = (np.arange(q.n_documents) - np.repeat(offsets[:-1], q.sizes)).astype(np.int32)
     # The queries of all draws, as if they stood one after the other.
     starts = offsets[:-1] + offsets[-1] * np.arange(draws)[:, None]
     of_draws = np.append(starts, offsets[-1] * draws)
 
     def rankings(now: Round, skipped: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The documents of each query by rank in each draw, (draws, n_documents), without queries `skipped`."""
+        """The documents of each query by rank in each draw, (draws, n_documents); those of queries `skipped` by row."""
         noisy = np.empty((draws, now.scores.size))
-        orders = np.zeros(noisy.shape, np.int32)
+        orders = np.tile(rows, (draws, 1))
         of_round = digest_round(seed, now.iteration)
         over_queries(add_noise, offsets, skipped, digests, of_round, beta, now.scores, noisy)
         over_queries(sort_queries, of_draws, np.tile(skipped, draws), noisy.ravel(), orders.ravel())
@@ -265,8 +265,9 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:
-        # Short lists do not read the order: the discounts of their documents are their own.
-        order, mean = np.zeros(now.scores.size, np.int32), np.zeros(now.scores.size, np.float32)
+        # Short lists are in any order, since the discounts of their documents are their own; where their scores are too
+        # far apart for lanes, all documents are read in that order.
+        order, mean = rows, np.zeros(rows.size, np.float32)
         if batches is not None:
             over_queries(
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,

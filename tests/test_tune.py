@@ -506,7 +506,7 @@ def test_a_ranker_that_would_stop_unseen(engine, more):
 def test_dart_is_measured_with_all_rounds_alone(engine, name):
     """Earlier the first rounds of a longer training were measured, which are the model of no training."""
     ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**{name: "dart"}, n_estimators=3, n_jobs=1)
-    with pytest.raises(ValueError, match="dart rescales .*: give early_stopping_rounds=None"):
+    with pytest.raises(ValueError, match=r"dart rescales .*: give early_stopping_rounds=None"):
         cross_validate(ranker, TRAIN)
     assert cross_validate(ranker, TRAIN, folds=2, early_stopping_rounds=None).rounds == 3
 

@@ -51,9 +51,8 @@ class Value:
         A subclass that checks its fields calls this first.
         """
         for spec in fields(self):  # type: ignore[arg-type]
-            value = _plain(getattr(self, spec.name))
-            if "float" in str(spec.type):  # such as "float | None" and "tuple[float, ...]"
-                value = _as_float(value)
+            # Annotations are text, such as "float | None" and "tuple[float, ...]".
+            value = _plain(getattr(self, spec.name), as_float="float" in str(spec.type))
             object.__setattr__(self, spec.name, value)
 
     def _fields(self) -> dict[str, Any]:
@@ -105,22 +104,21 @@ def text_of(value: Any) -> str:
     return repr(value)
 
 
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python's, arrays and lists as tuples, and one object for all NaN, by which tuples are equal."""
+def _plain(value: Any, as_float: bool = False) -> Any:
+    """NumPy scalars as Python's, arrays and lists as tuples, and on request whole numbers as floats.
+
+    NaN is one object, by which tuples are equal, and −0 is 0, which it equals, so that their texts are the same.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray) and value.ndim:
         value = value.tolist()
     if type(value) in (tuple, list):
-        return tuple(map(_plain, value))
-    if isinstance(value, float) and math.isnan(value):
-        return math.nan
-    return value
-
-
-def _as_float(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_as_float, value))
-    if type(value) not in (int, float):
+        return tuple(_plain(item, as_float) for item in value)
+    if as_float and type(value) is int:
+        value = float(value)
+    if not isinstance(value, float):
         return value
-    return float(value) if value else 0.0  # −0.0 equals 0.0, so its text must be the same
+    if math.isnan(value):
+        return math.nan
+    return value + 0.0

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from xgboost.callback import EarlyStopping
 
 from lambdaboost import (
     CNDCG,
@@ -484,6 +485,30 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
     refused("valid shares 50 queries with X, the first is query 0: the choice would be", valid=TRAIN)
     flat = replace(TRAIN, queries=Queries(np.ones(TRAIN.queries.n_documents), TRAIN.queries.sizes))
     refused("X has no query with two documents of different relevance", flat)
+
+
+@pytest.mark.parametrize(
+    ("engine", "more"),
+    [
+        ("lightgbm", {"num_iterations": 5}),
+        ("lightgbm", {"early_stopping_round": 2}),
+        ("xgboost", {"callbacks": [EarlyStopping(rounds=2)]}),
+    ],
+)
+def test_a_ranker_that_would_stop_unseen(engine, more):
+    """Earlier `rounds` were others than those of the models, and the proof was by queries that had stopped them."""
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**more)
+    with pytest.raises(ValueError, match=f"{next(iter(more))}=.* would end the training of a fold unseen"):
+        cross_validate(ranker, TRAIN)
+
+
+@pytest.mark.parametrize(("engine", "name"), [("lightgbm", "boosting_type"), ("xgboost", "booster")])
+def test_dart_is_measured_with_all_rounds_alone(engine, name):
+    """Earlier the first rounds of a longer training were measured, which are the model of no training."""
+    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(**{name: "dart"}, n_estimators=3, n_jobs=1)
+    with pytest.raises(ValueError, match=r"dart rescales .*: give early_stopping_rounds=None"):
+        cross_validate(ranker, TRAIN)
+    assert cross_validate(ranker, TRAIN, folds=2, early_stopping_rounds=None).rounds == 3
 
 
 def test_one_shared_query_of_many_is_chance():

@@ -49,7 +49,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
-PADDED = r" *0\d+"  # a number with leading zeros, which may be a code
+PADDED = r"0\d"  # the beginning of a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
 NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
@@ -409,23 +409,32 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
                         "was cut off"
                     )
 
-    # Numbers with leading zeros may be codes, of which 007 and 7 are two: their columns are text.
+    # Numbers with leading zeros may be codes, of which 007 and 7 are two: their columns are text. Those of the columns
+    # that are text already are counted; only where the file has more is it read again.
     padded: dict[str, str] = {}
-    numeric = [at for at, kind in enumerate(frame.dtypes) if getattr(kind, "kind", "") in "iuf"]
-    if numeric and _may_have_leading_zeros(data, separator):
-        texts = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=numeric, **settings)
-        for name, fields in texts.items():
-            if (is_padded := fields.str.fullmatch(PADDED, na=False)).any():
+    is_numeric = [getattr(kind, "kind", "") in "iuf" for kind in frame.dtypes]
+    texts = (fields for _, fields in frame.loc[:, np.logical_not(is_numeric)].items())
+    in_texts = sum(int(fields.astype(str).str.match(PADDED, na=False).sum()) for fields in texts)
+    if count_leading_zeros(data, separator) > in_texts:
+        whole = [at for at in np.flatnonzero(is_numeric) if (frame.iloc[:, at].dropna() % 1 == 0).all()]
+        again = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=whole, **settings)
+        for name, fields in again.items():
+            if (is_padded := fields.str.match(PADDED, na=False)).any():
                 frame[name], padded[str(name)] = fields, fields[is_padded].iloc[0]
     return frame, padded
 
 
-def _may_have_leading_zeros(data: bytes, separator: str) -> bool:
-    """Whether a field begins with a zero and another digit."""
+def count_leading_zeros(data: bytes, separator: str) -> int:
+    r"""How many fields begin with a zero and another digit, at most: a text may hold what looks like one.
+
+    >>> count_leading_zeros(b'q,x\n007,0.5\n"08",10\n', ",")
+    2
+    """
     letters = np.frombuffer(data, np.uint8)
-    zeros = np.flatnonzero(letters[:-1] == ord("0"))
-    zeros = zeros[letters[zeros + 1] - ord("0") <= 9]  # unsigned: letters before "0" are large
-    return bool(np.isin(letters[zeros - 1], list(f'{separator}\n\r" '.encode())).any())
+    before, letter, after = letters[:-2], letters[1:-1], letters[2:]
+    # Few zeros stand after what comes before digits, as separators, quotes and ends of lines do.
+    found = (letter == ord("0")) & (before < ord("0")) & (after >= ord("0")) & (after <= ord("9"))
+    return int(np.isin(before[found], list(f'{separator}\n\r"'.encode())).sum())
 
 
 def _check_names(names: Sequence[str]) -> None:

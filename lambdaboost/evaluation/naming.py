@@ -25,7 +25,6 @@ from lambdaboost.scoring import RENAMED
 # parameters as in `Measure.name`. XGBoost's results have "pre-" before names that it would minimise.
 SHORT = re.compile(r"\s*(?:pre-)?(?P<name>[^\W\d]\w*)(@(?P<k>[0-9]{1,10}))?(?P<parts>(-[\w.]+)*)\s*")
 HIGHEST_GRADE = 31  # that LightGBM takes; numbers above are counts or prices, of which 2^l − 1 is no gain
-MAX_CHARACTERS = 2_000_000  # the text of a curve of 100,000 propensities
 ALIASES = {
     "ap": "MAP",
     "meanaverageprecision": "MAP",
@@ -174,13 +173,9 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         kind = type(text).__name__
         raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {kind}: {quote(repr(text))}")
     try:
-        if len(text) > MAX_CHARACTERS:
-            raise ValueError(f"more than {MAX_CHARACTERS:,} characters")
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = str(error)
-        if isinstance(error, SyntaxError):
-            reason = error.msg
+        reason = getattr(error, "msg", error)  # of a SyntaxError without the place, which is in the text
         remedy = "give the repr of a value, or its .text, such as Propensities have"
         raise ValueError(f"cannot read {quote(text)} ({reason}): {remedy}") from None
 

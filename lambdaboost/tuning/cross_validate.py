@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_whole
+from lambdaboost._checks import check_whole, shorten_repr
 from lambdaboost._warn import warn
 from lambdaboost.attaching import draw_folds
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
@@ -138,6 +138,7 @@ def cross_validate(
 
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
+    check_stopping(ranker, early_stopping_rounds)
     data = as_collection(X, y, columns_of(ranker))
     for measure in chosen:
         check_measure(measure, data.queries, "X")
@@ -162,6 +163,29 @@ def cross_validate(
     order = data.queries.shuffled_rows(seed)
     scores[order], nested[order] = found.scores, found.nested_scores
     return replace(found, queries=data.queries, scores=scores, nested_scores=nested)
+
+
+def check_stopping(ranker: Any, early_stopping_rounds: int | None) -> None:
+    """Raise if the rounds of a ranker are given, or end, in a way that would not be seen here."""
+    engine, params = ranker._engine, ranker.get_params()
+    if early_stopping_rounds is not None and "dart" in (
+        engine.given(params, "boosting"),
+        params.get("booster"),
+    ):
+        raise ValueError(
+            "dart rescales earlier trees in each round, so that the first n rounds are not the model of n rounds: give "
+            "early_stopping_rounds=None"
+        )
+    known = ("n_estimators", "early_stopping_rounds")
+    further = {name: value for name, value in params.items() if name not in known and value is not None}
+    stopping = [one for one in further.get("callbacks", ()) if type(one).__name__ == "EarlyStopping"]
+    for name in further:
+        is_alias = any(engine.given({name: True}, one) for one in ("num_iterations", "early_stopping_round"))
+        if is_alias or (name == "callbacks" and stopping):
+            raise ValueError(
+                f"{name}={shorten_repr(further[name])} would end the training of a fold unseen: give n_estimators= to "
+                "the ranker and early_stopping_rounds= to cross_validate"
+            )
 
 
 class TrainedFold(NamedTuple):

@@ -30,32 +30,30 @@ def sum_in_float64(first, last, offsets, selected, order, scores, levels, gain, 
             levels.reach[levels.first[q] : levels.first[q + 1]],
             gain[levels.first[q] : levels.first[q + 1]],
         )
-        cutoff = rank_terms(swap, a, by_rank, discount[:n], second[:n])
+        cutoff = min(rank_terms(swap, a, by_rank, discount[:n], second[:n]), n)
         for r in range(n):
             s[r], level[r] = scores[a + by_rank[r]], levels.of_document[a + by_rank[r]]
             lam[r] = mu[r] = 0
 
-        # Each rank with all below it: two past the cutoff gain nothing by a swap.
-        for upper in range(min(cutoff, n)):
-            pair_terms(swap, a, upper, level[:n], memory[: reach.size], discount[:n], second[:n])
-            for lower in range(upper + 1, n):
-                better, worse = (upper, lower) if level[upper] < level[lower] else (lower, upper)
-                own, other = level[better], level[worse]
-                if own < 0 or own == other or other >= reach[own]:
-                    continue
-                i = Document(0.0, of_level[own], 0.0, discount[better], second[better], 1.0)
-                j = Document(0.0, of_level[other], 0.0, discount[worse], second[worse], 1.0)
-
-                # λ is |ΔZ| ρ, which for NDCG is |G_i − G_j| |D_i − D_j| / (1 + e^{σ(s_i − s_j)}).
-                delta_z = gain_delta(swap, i, j) * rank_delta(swap, i, j)
-                if factor.size:
-                    delta_z *= factor[a + by_rank[better]]
-                rho, rest = logistic(force.sigma * (s[better] - s[worse]) + force.center)
-                f, c = pair_lambdas(force, delta_z * rho, rho, rest)
-                lam[better] += f
-                lam[worse] -= f
-                mu[better] += c
-                mu[worse] += c
+        # Every document as the better one, with all that are worse; two past the cutoff gain nothing by a swap.
+        for r in range(n):
+            own = level[r]
+            if own < 0 or own + 1 == reach[own]:
+                continue
+            pair_terms(swap, a, r, level[:n], memory[: reach.size], discount[:n], second[:n])
+            i = Document(0.0, of_level[own], 0.0, discount[r], second[r], 1.0)
+            own_factor = factor[a + by_rank[r]] if factor.size else 1.0
+            for p in range(n if r < cutoff else cutoff):
+                if own < level[p] < reach[own]:
+                    j = Document(0.0, of_level[level[p]], 0.0, discount[p], second[p], 1.0)
+                    # λ is |ΔZ| ρ, which for NDCG is |G_i − G_j| |D_i − D_j| / (1 + e^{σ(s_i − s_j)}).
+                    delta_z = gain_delta(swap, i, j) * rank_delta(swap, i, j)
+                    rho, rest = logistic(force.sigma * (s[r] - s[p]) + force.center)
+                    f, c = pair_lambdas(force, own_factor * delta_z * rho, rho, rest)
+                    lam[r] += f
+                    lam[p] -= f
+                    mu[r] += c
+                    mu[p] += c
 
         # From ranks back to documents.
         for r in range(n):

@@ -8,9 +8,8 @@ between them: a level that is a or b turns one, a level between the two turns tw
 the documents of levels a, b and c up to rank r, N all pairs. With V_x(r) the documents worse than level x up to rank r
 plus those no better, K = V_a − V_b.
 
-So the discount of a rank depends on both levels of a pair. For the pairs of one document, of level x at rank r, with
-those below it, a document of level y at rank p has the discount D_p = V_x(p) − V_y(p) + V_y(r), and the upper document
-itself D_r = V_x(r): then N w = |D_r − D_p|.
+So the discount of a rank depends on both levels of a pair. In the pairs of one document, of level x at rank r, one of
+level y at rank p has the discount D_p = (V_x(p) − V_y(p) + V_y(r)) / N, and so D_r = V_x(r) / N: then w = |D_r − D_p|.
 """
 
 from __future__ import annotations
@@ -68,14 +67,12 @@ class TurnedPairs(
                 second[r] = v * self.share[first]
         return self.cutoff
 
-    def pair_terms(self, first, upper, level, memory, discount, second):
-        """Discounts as the document at rank `upper` sees them, each over N."""
-        if level[upper] < 0:
-            return
-        # V of every level at the upper rank, in the place of the documents of each level down to there.
+    def pair_terms(self, first, rank, level, memory, discount, second):
+        """Discounts in the pairs of the document at a rank, each over N."""
+        # V of every level at that rank, in the place of the documents of each level down to there.
         v = memory
         v[:] = 0
-        for r in range(upper + 1):
+        for r in range(rank + 1):
             if level[r] >= 0:
                 v[level[r]] += 1
         worse_passed = 0.0
@@ -84,12 +81,11 @@ class TurnedPairs(
             v[x] = 2 * worse_passed + passed
             worse_passed += passed
 
-        # V of the upper document's own level at each rank, counted from there.
-        own = v[level[upper]]
-        discount[upper] = own * self.share[first]
-        for p in range(upper + 1, level.size):
+        # V of the document's own level at each rank.
+        own = 0.0
+        for p in range(level.size):
             if level[p] >= 0:
-                own += np.float64(level[p] > level[upper]) + np.float64(level[p] >= level[upper])
+                own += np.float64(level[p] > level[rank]) + np.float64(level[p] >= level[rank])
                 discount[p] = (own + v[level[p]]) * self.share[first] - second[p]
 
     def gain_delta(self, i, j):

@@ -65,8 +65,8 @@ class Swap:
         """
         raise NotImplementedError
 
-    def pair_terms(self, first, upper, level, memory, discount, second):
-        """Write them anew for the pairs of the document at rank `upper` with those below, if they are of `PAIRS`.
+    def pair_terms(self, first, rank, level, memory, discount, second):
+        """Write them anew for the pairs in which the document at `rank` is the better one, if they are of `PAIRS`.
 
         `level` is that of each rank's document, -1 without a label, and `memory` has room for a number of each level.
         """

@@ -19,12 +19,16 @@ from lambdaboost.objectives.parsing import read_objective
 
 def trainable(objective: Any, engine: str) -> Any:
     """An objective, or that of its text, as one that the engine can train; raises for any other."""
-    found = read_objective(objective)
-    if isinstance(found, NativeObjective):
-        found.check(engine)
-    else:
+    found, stock = read_objective(objective), ENGINES[engine]
+    if not isinstance(found, NativeObjective):
         check_objective("objective", found)
         found.refuse_on_engines()
+    elif found not in stock.NATIVE_OBJECTIVES:
+        own = " or ".join(map(repr, stock.NATIVE_OBJECTIVES))
+        raise ValueError(
+            f"objective is '{found}', which is {ENGINES[found.owner].TITLE}'s own: on {stock.TITLE} give {own}, or an "
+            "objective such as LambdaRank()"
+        )
     return found
 
 

@@ -246,6 +246,15 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
             read()
 
 
+@ENGINE
+def test_columns_whose_names_are_numbers(tmp_path, engine):
+    frame = pd.DataFrame(X[:, :3])
+    frame[1] = pd.Categorical(np.where(X[:, 1] > 0, "de", "fr"))
+    model = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").predict(frame[[2, 1, 0]]), model.predict(frame))
+
+
 def test_a_booster_with_the_encoder_of_its_table(tmp_path):
     frame = pd.DataFrame({"qid": Q.query_of_row, "grade": Q.relevance, "match": X[:, 0]})
     frame["market"] = np.where(X[:, 1] > 0, "de", "fr")

@@ -434,7 +434,10 @@ class Encoder:
         known = {one.name for one in fields(Columns)} - {"features"}
         columns = Columns(**{name: value for name, value in given.items() if name in known})
         features, unseen = given.get("features") or (), given.get("unseen", "error")
-        return cls(columns, features, about.get("categories", {}), unseen)
+        # JSON has texts alone as names, and columns of a frame may be numbers.
+        of_text = {str(name): name for name in features}
+        categories = {of_text.get(name, name): of for name, of in about.get("categories", {}).items()}
+        return cls(columns, features, categories, unseen)
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of the description of a model, as JSON holds them."""

@@ -62,13 +62,3 @@ class NativeObjective(str):
             )
         if q.position is not None and self != "lambdarank":
             warn(f"position: '{self}' does not read positions, so training ignores them")
-
-    def check(self, engine: str) -> None:
-        """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""
-        if engine != self.owner:
-            owner, other = ENGINES[self.owner].TITLE, ENGINES[engine]
-            own = " or ".join(map(repr, other.NATIVE_OBJECTIVES))
-            raise ValueError(
-                f"objective is '{self}', which is {owner}'s own: on {other.TITLE} give {own}, or an "
-                "objective such as LambdaRank()"
-            )

@@ -178,21 +178,18 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
         if weight == 0:
             continue
         base += weight * _base_margin(boosters[at])
-        for tree, of_tree in zip(of["trees"], of_trees, strict=True):
-            _scale_tree(tree, len(all_trees), weight * of_tree, places, recoded)
-            all_trees.append(tree)
         # Scores are float32, and a sum of infinite leaves would be NaN.
-        nodes = [
-            pair
-            for tree in of["trees"]
-            for pair in zip(tree["split_conditions"], tree["left_children"], strict=True)
-        ]
-        leaves = [value for value, left in nodes if left == -1]
-        if abs(base) > float(np.finfo(np.float32).max) or np.isinf(leaves).any():
+        try:
+            with np.errstate(over="raise"):
+                np.asarray(base).astype(np.float32)
+                for tree, of_tree in zip(of["trees"], of_trees, strict=True):
+                    _scale_tree(tree, len(all_trees), weight * of_tree, places, recoded)
+                    all_trees.append(tree)
+        except FloatingPointError:
             raise ValueError(
                 f"weights[{at}] is {weight:g}, times which scores of models[{at}] are beyond float32: give a smaller "
                 "one"
-            )
+            ) from None
         info += of["tree_info"]
         indptr += [indptr[-1] + count for count in of["iteration_indptr"][1:]]
 
@@ -249,8 +246,7 @@ def _scale_tree(
     for name, scaled in (("split_conditions", leaf), ("base_weights", np.ones_like(leaf))):
         values = np.asarray(tree[name], dtype=np.float64)
         values[scaled] *= factor
-        with np.errstate(over="ignore"):  # infinite ones are refused
-            tree[name] = values.astype(np.float32).tolist()
+        tree[name] = values.astype(np.float32).tolist()
     features = np.asarray(tree["split_indices"], dtype=np.int64)
     starts, counts = tree["categories_segments"], tree["categories_sizes"]
     for node, start, count in zip(tree["categories_nodes"], starts, counts, strict=True):

@@ -74,7 +74,8 @@ class LambdaLoss(Objective):
         check_number("distance_weight", self.distance_weight, 0, 1e6)
         if self.scheme != "2++" and self.distance_weight != 10:
             raise ValueError(
-                f"distance_weight={self.distance_weight!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ"
+                f"distance_weight={self.distance_weight!r} belongs to scheme='2++': scheme={self.scheme!r} has no "
+                "distance term"
             )
         check_sigma(self.sigma)
         if self.scheme == "1" and self.metric.k is not None:

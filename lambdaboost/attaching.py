@@ -132,8 +132,8 @@ def _check_index(name: str, values: Any, data: Any) -> None:
 
     A `lightgbm.Dataset` keeps the frame and the label that it was given until it is constructed; others keep neither.
     """
-    for own in ("label", "data"):
-        check_order(name, values, own, getattr(data, own, None))
+    own = "label" if hasattr(getattr(data, "label", None), "iloc") else "data"
+    check_order(name, values, own, getattr(data, own, None))
 
 
 def _check_rows(name: str, given: int, rows: int | None) -> None:

@@ -36,7 +36,7 @@ from lambdaboost.evaluation import (
     compare,
     parse,
 )
-from lambdaboost.evaluation.lanes import LONGEST_COUNTED
+from lambdaboost.evaluation.lanes import LONGEST_IN_LANES
 from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.objectives.swaps import SWAPS
 from lambdaboost.objectives.swaps.dcg import normalized_gains
@@ -98,7 +98,7 @@ def drawn_queries(draw):
 
     Lists are short, or on both sides of the length from which they are sorted.
     """
-    longer = st.sampled_from([LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 150])
+    longer = st.sampled_from([LONGEST_IN_LANES - 1, LONGEST_IN_LANES, LONGEST_IN_LANES + 1, 150])
     sizes = draw(st.lists(st.integers(1, 40) | longer, min_size=1, max_size=6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = sum(sizes)

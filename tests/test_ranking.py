@@ -6,10 +6,10 @@ from numpy.testing import assert_array_equal
 
 from lambdaboost._jit import using
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES
 from lambdaboost.evaluation.rankings import ranking, sort_by_score
 
-SIZES = [1, 2, 3, 4, 5, 16, LONGEST_COUNTED - 1, LONGEST_COUNTED, LONGEST_COUNTED + 1, 100, 1000, 3000]
+SIZES = [1, 2, 3, 4, 5, 16, LONGEST_IN_LANES - 1, LONGEST_IN_LANES, LONGEST_IN_LANES + 1, 100, 1000, 3000]
 
 SCORES = {
     "distinct": lambda rng, n: rng.permutation(n).astype(float),
@@ -41,7 +41,7 @@ def test_ranking_is_the_stable_sort(kind):
 def test_ties_of_few_scores_stay_in_order_whatever_the_rounding():
     """A score at the border of two buckets goes to the same one wherever it stands in the list."""
     rng = np.random.default_rng(2)
-    sizes = rng.integers(LONGEST_COUNTED + 1, 160, 400)
+    sizes = rng.integers(LONGEST_IN_LANES + 1, 160, 400)
     scores = [rng.integers(0, rng.integers(2, 6), n) * rng.random() for n in sizes]
     orders = [definition(s) for s in scores]
     found = ranking(np.concatenate(scores), np.concatenate([[0], np.cumsum(sizes)]))
@@ -53,7 +53,7 @@ def test_ties_of_few_scores_stay_in_order_whatever_the_rounding():
 @pytest.mark.parametrize("kind", SCORES)
 def test_short_lists_beside_long_ones_rank_as_alone(kind, n_queries, threads):
     rng = np.random.default_rng(1)
-    sizes = rng.choice([*range(1, 13), LONGEST_COUNTED, LONGEST_COUNTED + 1], n_queries)
+    sizes = rng.choice([*range(1, 13), LONGEST_IN_LANES, LONGEST_IN_LANES + 1], n_queries)
     scores = [SCORES[kind](rng, n) for n in sizes]
     q = Queries(np.zeros(sizes.sum()), sizes)
     with using(threads):

@@ -89,7 +89,7 @@ REFUSED = [
     (csv("q,y,x\na,1,2\n,1,2\n"), {}, ValueError, "column 'q' is missing in row 2 of .*: give the query"),
     (csv("q,y,x\nb,1,1\na,0,2\nb,inf,3\n"), {}, ValueError, "column 'y' is inf in row 3 of .*: labels must be"),
     (csv("q,y,z,x\nb,1,1,1\na,0,1,2\nb,1,1,-1\n"), {"sources": ["x"], "rates": ["x"]}, ValueError,
-     r"column 'x' is -1 in row 3 of .*t\.csv: counts of clicks must be ≥ 0"),
+     r"rates: x: counts is -1 in row 3 of .*t\.csv: counts must be finite and ≥ 0"),
     (csv("q,y,x\na,1,b\n"), {"label": "x"}, ValueError, "column 'x' is 'b' in row 1 of .*: labels are numbers"),
     (csv("q,y,x,place\na,1,2,1\na,1,2,top\n"), PLACED, ValueError,
      "column 'place' is 'top' in row 2 of .*: other rows have numbers; give ranks in all rows or text in all"),

@@ -477,7 +477,10 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
     refused("60 folds of 50 different queries: give fewer folds", folds=60)
     refused("2 folds of 1 different query: give fewer folds", TRAIN.take([0]), folds=2)
     refused("X is a Collection, .* so y= would be ignored", TRAIN, TRAIN.queries.relevance, kind=TypeError)
+    refused("X is a Collection, .* so sources= would be ignored", sources=["clicks"], kind=TypeError)
     refused("tolerance takes two measures, .* and measure has 1", tolerance=0.1)
+    two = {"measure": ["ndcg@3", "ndcg@5"], "tolerance": 0.1}  # earlier refused after all trainings
+    refused(r"tolerance merges a model of the label of NDCG\(k=5\), which is none of the further", **two)
     refused("tolerance is 0: give such as 0.005", tolerance=0, measure=BOTH)
     refused("tolerance is proven on queries", tolerance=0.1, measure=BOTH, valid=VALID)
     refused("valid is no pair", valid=3, kind=TypeError)

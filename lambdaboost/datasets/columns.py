@@ -31,7 +31,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import RowError, check_new_source, naming_rows, refuse_labels
+from lambdaboost._checks import RowError, check_new_source, error_context, naming_rows
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
@@ -264,79 +264,61 @@ class Columns:
             sizes = np.diff(offsets_of_sizes("group", only_column(group), n))
             qid = np.repeat(np.arange(sizes.size), sizes)
 
-        # Of all that is read: the role, the name, the column, and the array in the place of a column.
+        # Of all that is read: the role, the name of an array in its place, the column, and the array.
+        for one in arrays:
+            check_new_source(one)
+        named = {one: f"sources[{one!r}]" for one in {**self.sources, **arrays}}
         wanted = [
             ("query", "qid", self.query, qid),
             ("label", "y", label, y),
-            *(("sources", one, self.sources.get(one), arrays.get(one)) for one in {**self.sources, **arrays}),
+            *(("sources", called, self.sources.get(one), arrays.get(one)) for one, called in named.items()),
             ("position", "position", self.position, position),
             ("weight", "weight", self.weight, weight),
             ("document", "document", document, None),
         ]
         found: dict[str, Any] = {}
-        labels: dict[str, Any] = {}
-        for role, key, column, values in wanted:
-            called = key
-            if role == "sources":
-                check_new_source(key)
-                called = f"sources[{key!r}]"
-            if column is not None and column in table.names:
-                if values is not None:
-                    what = "group or qid" if role == "query" else called
-                    raise ValueError(
-                        f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or "
-                        "rename the column"
-                    )
+        for role, called, column, array in wanted:
+            is_column = column is not None and column in table.names
+            if is_column and array is not None:
+                what = "group or qid" if role == "query" else called
+                raise ValueError(
+                    f"{table.name} has a column {quote(column)}, and {what} is also given: give one of them, or rename "
+                    "the column"
+                )
+            if is_column:
                 with naming_rows(table.place):
-                    called, values = f"column {quote(column)}", _values_of(table, role, column)
-                    converted = _convert(role, called, values, key in self.rates)
-            elif values is not None:
-                rows_of_table = None if table.frame is None else table.frame.to_native()
-                check_order(called, values, table.name, rows_of_table)
-                converted = _convert(role, called, values, key in self.rates)
-                size = len(getattr(converted, "codes", converted))  # codes of positions
+                    values = _values_of(table, role, column)
+                    found[called] = _convert(role, f"column {quote(column)}", values)
+            elif array is not None:
+                check_order(called, array, table.name, table.native)
+                found[called] = _convert(role, called, array)
+                size = len(getattr(found[called], "codes", found[called]))  # codes of positions
                 if size != n and role != "weight":  # of which there may be one for each query
                     raise ValueError(
                         f"{called} has {size} rows, {table.name} has {n}: give one value per document"
                     )
-            elif column is None and role == "label":
-                raise ValueError(f"label: {table.name} has no column for the grades: name their column")
-            elif column is None or (optional and role not in ("query", "label")):
-                continue
-            else:
-                if table.is_named:
-                    table.check(column, role)
-                remedy = "give a table with it"
-                if role == "query":
-                    remedy += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
-                raise ValueError(f"{role}: {table.name} has no column {quote(column)}: {remedy}")
-            if role == "label":
-                labels[RELEVANCE] = converted
-            elif role == "sources":
-                labels[key] = converted
-            else:
-                found[key] = converted
+            elif role in ("query", "label") or (column is not None and not optional):
+                table.check(column, role)
 
         # Rows of a query come together, and queries in the order of their first rows.
         of_row, first = factorize_in_order(found["qid"])
-        ids, order, rows = found.pop("qid")[first], np.argsort(of_row, kind="stable"), None
+        ids, order, rows = found["qid"][first], np.argsort(of_row, kind="stable"), None
         is_scattered = bool((order != np.arange(n)).any())
         if "weight" in found:
             given = found["weight"] if weight is None else weight
             found["weight"] = weights_of_rows(given, of_row, ids, is_scattered)
         if is_scattered:
-            rows = order
-            found, labels = (
-                {key: one.take(rows) for key, one in values.items()} for values in (found, labels)
-            )
+            rows, found = order, {called: values.take(order) for called, values in found.items()}
+        labels = {RELEVANCE: found["y"]}
+        labels |= {one: found[called] for one, called in named.items() if called in found}
         counts = {source: labels.pop(source) for source in self.rates if source in labels}
-        offsets = np.append(0, np.cumsum(np.bincount(of_row)))
-        positions = found.get("position", NO_POSITIONS)
+        offsets, positions = np.append(0, np.cumsum(np.bincount(of_row))), found.get("position", NO_POSITIONS)
         if group is not None:
             ids = None
         q = queries_of(offsets, labels, ids, found.get("weight"), *positions)
         for source, values in counts.items():
-            q = q.with_source(source, click_rate(values, q))
+            with naming_rows(lambda row: table.place(order[row])), error_context(f"rates: {source}"):
+                q = q.with_source(source, click_rate(values, q))
         return q, found.get("document"), rows
 
 
@@ -581,7 +563,7 @@ def _values_of(table: Table, role: str, column: str) -> Any:
     return given
 
 
-def _convert(role: str, called: str, values: Any, is_rate: bool) -> Any:
+def _convert(role: str, called: str, values: Any) -> Any:
     """The values of a role in its type, checked; `called` is their name in errors."""
     if role == "query":
         return query_ids(called, values)
@@ -591,10 +573,7 @@ def _convert(role: str, called: str, values: Any, is_rate: bool) -> Any:
         return weights_of(called, values)
     if role == "document":
         return values
-    labels = labels_of(called, only_column(values))
-    if is_rate:
-        refuse_labels(called, labels, labels < 0, "counts of clicks must be ≥ 0")
-    return labels
+    return labels_of(called, only_column(values))
 
 
 def plain_category(value: Any) -> Any:

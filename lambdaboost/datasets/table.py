@@ -117,18 +117,28 @@ class Table:
         """The words for a row."""
         return f"row {self.first_row + row} of {self.name}"
 
-    def check(self, column: Any, argument: str = "") -> None:
+    @property
+    def native(self) -> Any:
+        """The table as it was given; None of an array."""
+        return None if self.frame is None else self.frame.to_native()
+
+    def check(self, column: Any, argument: str) -> None:
         """Raise if there is no such column; `argument` is what named it."""
         names = self.names
         if column in names:
             return
+        if column is None:
+            raise ValueError(f"{argument}: {self.name} has no column for it: name its column")
         close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         hint = f"choose among {listed(names)}"
-        if column in getattr(getattr(self.frame.to_native(), "index", None), "names", ()):
+        if not self.is_named:
+            hint = "give a table with it"
+            if argument == "query":
+                hint += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
+        if column in getattr(getattr(self.native, "index", None), "names", ()):
             hint = f"it is in the index; give {self.name}.reset_index()"
-        before = f"{argument}: " if argument else ""
-        raise ValueError(f"{before}{self.name} has no column {quote(column)}{meant}: {hint}")
+        raise ValueError(f"{argument}: {self.name} has no column {quote(column)}{meant}: {hint}")
 
     def series(self, column: Any) -> Any:
         """A column as a narwhals series; its name need not be text."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, in_lanes, to_lanes
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.evaluation.rankings import longest, sort_by_score
 
@@ -57,7 +57,7 @@ def _count_wrong(n, s, label, wrong):
 
 @kernel
 def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out):
-    s, label = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
+    s, label = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.float32)
     wrong = np.empty(LANES, np.int32)
     for b in range(first, last):
         n = lanes.first[b + 1] - lanes.first[b]
@@ -77,7 +77,7 @@ def _wrong_by_tree(first, last, offsets, ranked, first_level, out):
     """
     above = np.empty(longest(first, last, offsets) + 1, np.int32)
     for q in range(first, last):
-        if offsets[q + 1] - offsets[q] <= LONGEST_COUNTED:
+        if offsets[q + 1] - offsets[q] <= LONGEST_IN_LANES:
             continue
         n_levels = first_level[q + 1] - first_level[q]
         for level in range(n_levels + 1):

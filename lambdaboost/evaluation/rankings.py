@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, in_lanes, to_lanes
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, count_ranks, in_lanes, to_lanes
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
@@ -62,7 +62,7 @@ def sort_by_score(
     if lanes.query.size:
         over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out, lists=LANES)
     if lanes.documents[-1] < q.n_documents:
-        skipped, order = q.sizes <= LONGEST_COUNTED, np.empty(q.n_documents, dtype=np.int32)
+        skipped, order = q.sizes <= LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
         over_queries(sort_queries, q.offsets, skipped, scores, order)
         over_queries(_by_rank, q.offsets, skipped, ALL if k is None else k, order, values, out)
     return out
@@ -204,7 +204,7 @@ def _by_rank(first, last, offsets, skipped, k, order, values, out):
 
 @kernel
 def _ranked_in_lanes(first, last, documents, offsets, lanes, scores, values, out):
-    s, rank = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.int32)
+    s, rank = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.int32)
     for b in range(first, last):
         n = lanes.first[b + 1] - lanes.first[b]
         to_lanes(lanes.query[b], n, scores, offsets, -np.inf, s)

@@ -22,6 +22,7 @@ from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
 from lambdaboost._words import counted, listed, plain
 from lambdaboost.datasets import Collection, Columns, Encoder
+from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, first_installed
@@ -139,8 +140,6 @@ def tune(
     check_whole("workers", 1 if workers is None else workers)
     if minutes is not None:
         check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")
-    if tolerance is not None:
-        check_tolerance(tolerance, measures, valid)
     if engine is not None and engine not in ENGINES:
         raise ValueError(
             f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
@@ -150,7 +149,11 @@ def tune(
     columns = Columns(query, sources=sources or (), position=position, weight=weight)
     train = as_collection(X, y, columns)
     if isinstance(X, Collection):
+        check_alone("X", sources=sources, position=position, weight=weight)
         columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
+    further = [name for name in train.queries.labels if name != RELEVANCE]
+    if tolerance is not None:
+        check_tolerance(tolerance, measures, valid, further)
     if valid is None:
         data, fold = train, assign_folds(train, folds, seed)
     else:
@@ -162,7 +165,6 @@ def tune(
     # Settings of trees come first, then objectives on the best of them.
     others = [one for one in ENGINES if one != main and engine is None and find_spec(one)]
     planned = settings_of_trees(main, others, settings, measures[0])
-    further = [name for name in train.queries.labels if name != RELEVANCE]
     n = len(planned) + len(objectives_on(planned[-1], 1, measures, further))
     n_folds = int(fold.max()) + 1
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
@@ -219,7 +221,7 @@ def tune(
 # Arguments.
 
 
-def check_tolerance(tolerance: Any, measures: Sequence[Measure], valid: Any) -> None:
+def check_tolerance(tolerance: Any, measures: Sequence[Measure], valid: Any, further: Sequence[str]) -> None:
     """Raise for a tolerance that nothing could prove."""
     check_number("tolerance", tolerance, above=0, below=1, remedy="give such as 0.005")
     if len(measures) != 2:
@@ -231,6 +233,11 @@ def check_tolerance(tolerance: Any, measures: Sequence[Measure], valid: Any) -> 
         raise ValueError(
             "tolerance is proven on queries that neither model was trained on or stopped by, and those of valid stop "
             "both: leave out valid=, for folds, or give other queries to trade_off"
+        )
+    if set(measures[1].sources) not in [{name} for name in further]:
+        raise ValueError(
+            f"tolerance merges a model of the label of {measures[1]!r}, which is none of the further ones: give a "
+            "measure of a further label second, and name its column in sources="
         )
 
 
@@ -466,6 +473,6 @@ def single_models(results: Results, measures: Sequence[Measure]) -> tuple[Settin
         if is_of_label and second.baseline in results:
             return second.baseline, second
     raise ValueError(
-        f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: name its "
-        "column in sources=, and give more minutes"
+        f"tolerance needs a model of the label of {measures[1]!r} alone, and there is none that is complete: give more "
+        "minutes"
     )

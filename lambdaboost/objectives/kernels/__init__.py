@@ -31,7 +31,7 @@ Words of this code:
 
 `prepared` chooses the kernel of each query before any runs:
 
-    lanes       up to 40 documents: 64 queries side by side, one per vector lane
+    lanes       up to 64 documents: 64 queries side by side, one per vector lane
     tiles       longer lists, one after the other
     sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
                 others at a few Chebyshev points, and time grows as the length; scores however far apart

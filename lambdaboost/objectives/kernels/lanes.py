@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import by_type, inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, count_ranks, pack_lanes, to_lanes
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, count_ranks, in_lanes, to_lanes
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.objectives.kernels.elementary import exp_minus
 from lambdaboost.objectives.kernels.sigmoid import FLOAT64_NORMAL, curvature
@@ -41,7 +41,6 @@ from lambdaboost.objectives.kernels.tiles import (
 )
 from lambdaboost.objectives.swaps.swap import (
     DOCUMENTS,
-    LONGEST_IN_LANES,
     QUERY,
     RANKS,
     Document,
@@ -77,7 +76,7 @@ def in_batches(q: Queries, levels: Levels) -> Batches:
 
 
 def _in_batches(q: Queries, levels: Levels) -> Batches:
-    lanes = pack_lanes(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
+    lanes = in_lanes(q)
     slots = int(lanes.first[-1]), LANES
     batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
     for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):
@@ -143,7 +142,7 @@ def _fill_unranked(query, position, level, reach, first_level, gain, e, level_of
     """
     for lane in range(LANES):
         q = query[lane]
-        level_of_lane[lane] = min(first_level[q], gain.size - 1) if q >= 0 else 0
+        level_of_lane[lane] = first_level[q] if q >= 0 else 0
     for i in range(position.shape[0]):
         slot = slots[i * SLOT : (i + 1) * SLOT]
         slot_level, slot_reach, slot_position = level[i], reach[i], position[i]
@@ -263,9 +262,9 @@ def sum_by_lanes(
 ):  # fmt: skip
     """Write λ and μ of the queries of batches first:last that are selected.
 
-    `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`; `gain` has at
-    least one number. `order` is read if it `is_sorted`, and otherwise written if it `is_shared` with other parts. Other
-    arguments: see `tiles.sum_by_tiles`.
+    `documents` (n_batches + 1,) are those in the batches before each, `first_level` is that of `Levels`. `gain` has one
+    number more than there are levels, which is read, though not used, where a list has none. `order` is read if it
+    `is_sorted`, and otherwise written if it `is_shared` with other parts. Other arguments: see `tiles.sum_by_tiles`.
     """
     # By position and lane: scores, E, ranks.
     s, e = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.float32)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, to_lanes
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, count_ranks, to_lanes
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
@@ -180,8 +180,8 @@ def _mean_discounts_in_lanes(
     first, last, documents, batches, offsets, digests, of_round, beta, draws, scores, discounts, mean
 ):
     """Write mean discounts of the documents of batches first:last (`lanes`); `discounts` are divided by `draws`."""
-    s, noisy = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
-    m, rank = np.empty(LONGEST_COUNTED * LANES, np.float32), np.empty(LONGEST_COUNTED * LANES, np.int32)
+    s, noisy = np.empty(LONGEST_IN_LANES * LANES), np.empty(LONGEST_IN_LANES * LANES, np.float32)
+    m, rank = np.empty(LONGEST_IN_LANES * LANES, np.float32), np.empty(LONGEST_IN_LANES * LANES, np.int32)
     best, gaps = np.empty(LANES), np.empty(LANES, np.uint32)
     low, high = np.empty(LANES, np.uint32), np.empty(LANES, np.uint32)
     for b in range(first, last):

@@ -3,7 +3,7 @@
 Which kernel sums the pairs of each query is decided before any of them runs:
 
 kernel   queries                                                   loop
-lanes    up to 40 documents                                        64 lists side by side (`lanes`)
+lanes    up to 64 documents                                        64 lists side by side (`lanes`)
 sweep    many pairs, few levels, a swap that is a sum of terms     documents by discount, at fixed points (`sweep`)
 tiles    all others                                                one list after the other (`tiles`)
 float64  of those in lanes and tiles the ones whose scores are     one pair after the other (`in_float64`)
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES
+from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
-from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES, in_batches, sum_by_lanes
+from lambdaboost.objectives.kernels.lanes import in_batches, sum_by_lanes
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.sigmoid import FLOAT32_ZERO, RATIO_RANGE, SWEEP_RANGE, Force
 from lambdaboost.objectives.kernels.sweep import is_sweep_faster, sum_by_sweep
@@ -77,7 +77,7 @@ class PreparedPairs:
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None
         # Kernels of long lists are compiled for one type of levels.
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
-        self.gain = gain if gain.size else np.zeros(1)  # read, though not used, where nothing has a level
+        self.gain = np.append(gain, 0.0)  # for lists without levels
 
     def __call__(self, now: Round, swap: Swap | None = None, force: Force | None = None) -> LambdaMu:
         """λ and μ of every document, new arrays; `swap` and `force` are those of this round, if it has its own."""

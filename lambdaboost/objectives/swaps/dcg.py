@@ -11,7 +11,8 @@ from lambdaboost._checks import shorten_repr
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, Precision, Recall
 from lambdaboost.evaluation.binary import count_judged, relevant
-from lambdaboost.objectives.swaps.swap import DOCUMENTS, LONGEST_IN_LANES, RANKS, Swap
+from lambdaboost.evaluation.lanes import LONGEST_IN_LANES
+from lambdaboost.objectives.swaps.swap import DOCUMENTS, RANKS, Swap
 
 
 # `discounts` are by rank, at as many ranks as `ranks_from_0` has.

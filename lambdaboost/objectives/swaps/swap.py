@@ -18,8 +18,6 @@ import numpy as np
 from lambdaboost._jit import by_type, inlined_strict_fp
 
 ONE = np.float32(1)
-# Documents of a list: longer ones are faster by tiles (`kernels.lanes`, `kernels.tiles`).
-LONGEST_IN_LANES = 40
 
 # What the discount and the second term of a rank depend on.
 RANKS = 0  # the rank alone: they are the same in all queries

@@ -9,6 +9,7 @@ import xgboost as xgb
 from lambdaboost import Blend, ClickTier, LambdaRank, Linear, Queries
 from lambdaboost.datasets import Collection
 from lambdaboost.engines import ENGINES
+from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.training import make_dataset
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
@@ -38,7 +39,9 @@ def booster_of(engine, params, train, rounds, objective, valid=None, measure=Non
     """The booster of the stock engine; after early stopping up to its best round."""
     data = make_dataset(engine, train)
     held_out = None if valid is None else make_dataset(engine, valid, data)
-    return ENGINES[engine].train(objective, params, rounds, data, held_out, measure, early_stopping)
+    stock = ENGINES[engine]
+    params = with_min_leaf_size(params, stock, objective, train.queries.n_documents)
+    return stock.train(objective, params, rounds, data, held_out, measure, early_stopping)
 
 
 def scores(engine, booster, X):

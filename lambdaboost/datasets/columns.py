@@ -300,15 +300,16 @@ class Columns:
             elif role in ("query", "label") or (column is not None and not optional):
                 table.check(column, role)
 
-        # Rows of a query come together, and queries in the order of their first rows.
+        # Rows of a query come together, and queries in the order of their first rows, by which they are numbered.
         of_row, first = factorize_in_order(found["qid"])
-        ids, order, rows = found["qid"][first], np.argsort(of_row, kind="stable"), None
-        is_scattered = bool((order != np.arange(n)).any())
+        ids, order, rows = found["qid"][first], np.arange(n), None
+        is_scattered = bool((of_row[1:] < of_row[:-1]).any())
         if "weight" in found:
             given = found["weight"] if weight is None else weight
             found["weight"] = weights_of_rows(given, of_row, ids, is_scattered)
         if is_scattered:
-            rows, found = order, {called: values.take(order) for called, values in found.items()}
+            order = rows = np.argsort(of_row, kind="stable")
+            found = {called: values.take(rows) for called, values in found.items()}
         labels = {RELEVANCE: found["y"]}
         labels |= {one: found[called] for one, called in named.items() if called in found}
         counts = {source: labels.pop(source) for source in self.rates if source in labels}

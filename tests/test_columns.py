@@ -58,7 +58,6 @@ KINDS = {
     "object": lambda frame, folder: frame.astype(dict.fromkeys(["query", "rank", "x1"], object)),
     "polars": lambda frame, folder: pl.from_pandas(frame),
     "pyarrow": lambda frame, folder: arrow(frame),
-    "batch": lambda frame, folder: arrow(frame).combine_chunks().to_batches()[0],
     "csv": csv,
     "parquet": parquet,
 }

@@ -20,12 +20,10 @@ from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, print_table, tell
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.engines import refusal
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.evaluation.ties import describe_sorted_ties
-from lambdaboost.explanation import Explanation, explain
 from lambdaboost.saving import SavedModel, has_feature_names, load, load_plain, sidecar_path
 
 DEFAULT = Columns(label="label")
@@ -156,40 +154,6 @@ def score_file(
         q, rows = q.reordered(shuffled), rows[shuffled]
     found = {name: of_rows[rows] for name, of_rows in found.items()}
     return Scored(q, chosen, found, loaded, table, rows)
-
-
-def explain_worst(scored: Scored, name: str) -> tuple[str, Explanation] | None:
-    """Why the model ranks two neighbours the wrong way round in its worst query, and a text that says which.
-
-    Worst by the first measure. Of its neighbours those are taken that stand highest; None if all are in order, or the
-    engine cannot explain the model.
-    """
-    q, measure, scores = scored.queries, scored.measures[0], scored.scores[name]
-    # A query on which the measure is undefined is not its worst.
-    values = np.nan_to_num(replace(measure, empty=math.nan).per_query(scores, q), nan=math.inf)
-    values[q.query_weight == 0] = math.inf
-    query = int(values.argmin())
-    first, end = q.offsets[query], q.offsets[query + 1]
-    order = first + np.argsort(-scores[first:end], kind="stable")
-    labels = q.labels[measure.source][order]
-    wrong = np.flatnonzero(labels[:-1] < labels[1:])
-    if not wrong.size or math.isinf(values[query]):
-        return None
-    rank = int(wrong[0])
-    above, below = (int(row) for row in scored.rows[order[rank : rank + 2]])
-    which = query if q.ids is None else q.ids[query]
-    text = (
-        f"Query {which}, where {measure!r} of {name} is lowest ({values[query]:.4f}): row {above}, with "
-        f"{labels[rank]:g} in {measure.source}, is at rank {rank + 1}, above row {below} with {labels[rank + 1]:g}; "
-        "rows count from 0."
-    )
-    try:
-        return text, explain(scored.models[name], scored.table, above=above, below=below)
-    except Exception as error:  # LightGBM has no contributions for linear trees
-        if (said := refusal(error)) is None:
-            raise
-        note(f"the worst query of {name} is not explained: {said}")
-        return None
 
 
 def read_scores(path: Path, n: int) -> NDArray[np.float64]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from typer import Option
 
 from lambdaboost._installed import install_command
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.evaluate import explain_worst, score_file
+from lambdaboost.cli.evaluate import Scored, score_file
+from lambdaboost.engines import refusal
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.charts import has_matplotlib
+from lambdaboost.explanation import Explanation, explain
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
 HIDDEN = {"categories", "columns", "history", "measures", "tuning"}
@@ -77,3 +82,37 @@ def report(
             title=f"Ranking report: {file.name}",
         )
     tell(str(out))
+
+
+def explain_worst(scored: Scored, name: str) -> tuple[str, Explanation] | None:
+    """Why the model ranks two neighbours the wrong way round in its worst query, and a text that says which.
+
+    Worst by the first measure. Of its neighbours those are taken that stand highest; None if all are in order, or the
+    engine cannot explain the model.
+    """
+    q, measure, scores = scored.queries, scored.measures[0], scored.scores[name]
+    # A query on which the measure is undefined is not its worst.
+    values = np.nan_to_num(replace(measure, empty=math.nan).per_query(scores, q), nan=math.inf)
+    values[q.query_weight == 0] = math.inf
+    query = int(values.argmin())
+    first, end = q.offsets[query], q.offsets[query + 1]
+    order = first + np.argsort(-scores[first:end], kind="stable")
+    labels = q.labels[measure.source][order]
+    wrong = np.flatnonzero(labels[:-1] < labels[1:])
+    if not wrong.size or math.isinf(values[query]):
+        return None
+    rank = int(wrong[0])
+    above, below = (int(row) for row in scored.rows[order[rank : rank + 2]])
+    which = query if q.ids is None else q.ids[query]
+    text = (
+        f"Query {which}, where {measure!r} of {name} is lowest ({values[query]:.4f}): row {above}, with "
+        f"{labels[rank]:g} in {measure.source}, is at rank {rank + 1}, above row {below} with {labels[rank + 1]:g}; "
+        "rows count from 0."
+    )
+    try:
+        return text, explain(scored.models[name], scored.table, above=above, below=below)
+    except Exception as error:  # LightGBM has no contributions for linear trees
+        if (said := refusal(error)) is None:
+            raise
+        note(f"the worst query of {name} is not explained: {said}")
+        return None

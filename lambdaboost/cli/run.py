@@ -99,10 +99,11 @@ def describe_error(error: Exception) -> tuple[int, str]:
         if not text.endswith("?"):
             text += "."
         return BAD_USAGE, f"{text} See {path} --help."
-    if isinstance(error, OSError) and error.filename is not None:
-        return BAD_INPUT, f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError):
-        return BAD_INPUT, str(error)
+        text = str(error)
+        if error.filename is not None:
+            text = f"{error.filename}: {error.strerror}"
+        return BAD_INPUT, text
     if (text := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
         return BAD_INPUT, f"{text}; correct --param or the data"
     if isinstance(error, MemoryError):

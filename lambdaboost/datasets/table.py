@@ -151,15 +151,13 @@ class Table:
     def values(self, column: Any) -> NDArray[Any]:
         """A column as an array with a value for each row; raises ValueError for lists and structs."""
         series = self.series(column)
-        if type(series.dtype).__name__ in ("Array", "List", "Struct"):  # of polars and pyarrow
-            lists = series.head(1).to_list()
-        else:
-            values = as_array(series)
-            if values.dtype.kind != "O" or {list, dict, np.ndarray}.isdisjoint(map(type, values)):
-                return values
-            lists = [value for value in values if isinstance(value, list | dict | np.ndarray)]
+        values = as_array(series)
+        is_flat = values.ndim == 1 and values.dtype.kind != "V"  # polars' structs
+        if is_flat and (values.dtype.kind != "O" or {list, dict, np.ndarray}.isdisjoint(map(type, values))):
+            return values
+        such_as = quote(series.drop_nulls().head(1).to_list()[0])
         raise ValueError(
-            f"column {quote(column)} of {self.name} holds lists, such as {quote(lists[0])}: give one value per row"
+            f"column {quote(column)} of {self.name} holds lists, such as {such_as}: give one value per row"
         )
 
     def numbers(self, columns: Sequence[Any], remedy: str = NOT_NUMERIC) -> NDArray[Any]:
@@ -293,10 +291,6 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
                     f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
                     f"{name}.columns = {name}.columns.map('_'.join)"
                 )
-        if type(data).__name__ == "RecordBatch":
-            import pyarrow as pa
-
-            data = pa.Table.from_batches([data])
         frame = nw.from_native(data, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             raise TypeError(

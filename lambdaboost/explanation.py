@@ -64,17 +64,17 @@ class Explanation:
     @property
     def _table(self) -> Any:
         """The frame with values as texts."""
-        return self.frame.assign(**{name: self.frame[name].map(_value_text) for name in ("above", "below")})
+        return self.frame.assign(**{name: self.frame[name].map(value_text) for name in ("above", "below")})
 
     @property
     def _caption(self) -> str:
         return f"The score of row {self.above} less that of row {self.below} is {self.difference:.4g}."
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
 
-    >>> _value_text(2022.0), _value_text(0.1 + 0.2), _value_text("de")
+    >>> value_text(2022.0), value_text(0.1 + 0.2), value_text("de")
     ('2022', '0.3', 'de')
     """
     if not isinstance(value, float | np.floating):

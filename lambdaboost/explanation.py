@@ -64,17 +64,17 @@ class Explanation:
     @property
     def _table(self) -> Any:
         """The frame with values as texts."""
-        return self.frame.assign(**{name: self.frame[name].map(_value_text) for name in ("above", "below")})
+        return self.frame.assign(**{name: self.frame[name].map(value_text) for name in ("above", "below")})
 
     @property
     def _caption(self) -> str:
         return f"The score of row {self.above} less that of row {self.below} is {self.difference:.4g}."
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
 
-    >>> _value_text(2022.0), _value_text(0.1 + 0.2), _value_text("de")
+    >>> value_text(2022.0), value_text(0.1 + 0.2), value_text("de")
     ('2022', '0.3', 'de')
     """
     if not isinstance(value, float | np.floating):
@@ -96,7 +96,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     model : LambdaRanker, SavedModel, lightgbm.Booster or xgboost.Booster
         A ranker, and what `load` returns, take their features from a frame by name; a booster takes the columns that it
         was trained on.
-    rows : DataFrame or array of shape (n_rows, n_features)
+    rows : DataFrame, array or sparse matrix of shape (n_rows, n_features)
         Documents, such as those of one query: scores of different queries are not comparable.
     above, below : int
         The rows of the two documents, counted from 0, usually that with the higher score first.
@@ -126,18 +126,21 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
         raise TypeError(
             f"rows is of type {type(rows).__name__}: give a DataFrame or an array of shape (n_rows, n_features)"
         )
+    table = open_table(rows, "rows", saved.encoder.text)
     for name, row in {"above": above, "below": below}.items():
         check_whole(name, row, 0)
-        if row >= len(rows):
-            raise ValueError(f"{name} is {row}, but rows has {len(rows)} rows, counted from 0")
+        if row >= len(table):
+            raise ValueError(f"{name} is {row}, but rows has {len(table)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
     features = rows
     if saved is model or hasattr(model, "_fitted"):  # which know the features, and not the engine alone
-        features, encoder = saved.features(open_table(rows, "rows", saved.encoder.text))
+        features, encoder = saved.features(table)
         features = encoder.frame(features)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
     contributions = saved.engine.contributions(saved.booster, taken, missing=saved.missing)
+    if hasattr(taken, "toarray"):  # sparse, which the engine had to see as it is
+        taken = taken.toarray()
 
     # LightGBM's own names have underscores for blanks, or are Column_0 where it was given an array.
     names = getattr(taken, "columns", saved.engine.feature_names(saved.booster))

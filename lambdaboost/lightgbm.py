@@ -24,7 +24,7 @@ from lambdaboost.engines import lightgbm as engine
 from lambdaboost.engines.base import is_true, with_min_leaf_size
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, YetiLoss
-from lambdaboost.ranker import OWN_PARAMS, Ranker, as_list, read_metrics
+from lambdaboost.ranker import OWN_PARAMS, Documents, Ranker, as_list, read_metrics
 from lambdaboost.scoring import remember_rows
 from lambdaboost.training import attach_queries
 
@@ -180,19 +180,21 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
         first, encoder, training = self._read_training(X, y, objective, init_model, **arrays)
         valid = self._read_eval_sets(sets, eval_arrays, training, encoder, feval)
-        q = training.queries
-        params = with_min_leaf_size(params, engine, objective, q.n_documents)
-        named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        named["init_score"] = training.init_score
-        data = attach_queries(engine.dataset(training.features, q, **named), q)
-        valid_sets = []
-        for one in valid:
-            of_valid = data
-            if one is not training:
-                named["init_score"] = one.init_score
-                of_valid = engine.dataset(one.features, one.queries, reference=data, **named)
-                of_valid = attach_queries(of_valid, one.queries)
-            valid_sets.append(of_valid)
+
+        def as_dataset(documents: Documents, reference: Any = None) -> Any:
+            data = engine.dataset(
+                documents.features,
+                documents.queries,
+                reference=reference,
+                init_score=documents.init_score,
+                feature_name=feature_name,
+                categorical_feature=categorical_feature,
+            )
+            return attach_queries(data, documents.queries)
+
+        data = as_dataset(training)
+        valid_sets = [data if one is training else as_dataset(one, data) for one in valid]
+        params = with_min_leaf_size(params, engine, objective, training.queries.n_documents)
 
         # Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls.
         first_only = is_true(params.get("first_metric_only", True))
@@ -219,7 +221,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         engine.set_booster(self, booster, history)
         self._fitted_with_feature_names = hasattr(training.features, "columns") or feature_name != "auto"
         self._fitted_objective, self._fitted = objective, encoder
-        remember_rows(self, X, q)
+        remember_rows(self, X, training.queries)
         return self
 
     def _process_params(self, stage: str) -> dict[str, Any]:

@@ -223,7 +223,7 @@ YES_AND_NO = {
 @pytest.mark.parametrize("trait", YES_AND_NO)
 @pytest.mark.parametrize("combine", [lambda *two: Blend(*two, 0.5), lambda *two: Scorecard(two, (1.0, 1.0))])
 def test_a_combination_needs_what_its_parts_need(trait, combine):
-    """Entry 6 of the fourth review: a blend of gradient steps had no smallest leaf."""
+    """As a blend of gradient steps needs their smallest leaf."""
     yes, no = YES_AND_NO[trait]
     assert getattr(yes.needs, trait) and not getattr(no.needs, trait)
     assert getattr(combine(yes, yes).needs, trait)
@@ -233,7 +233,7 @@ def test_a_combination_needs_what_its_parts_need(trait, combine):
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_a_class_in_place_of_an_object_is_answered_in_a_line(name):
-    """Entry 9 of the fourth review. An engine calls the class with the scores and the data set."""
+    """An engine calls the class with the scores and the data set."""
     n = 5000
     data = lgb.Dataset(np.zeros((n, 1)), np.arange(n) % 3, group=[n])
     for make in (lambda one: one(np.linspace(0, 1, n), data), lambda one: Blend(one, RankNet(), 0.5)):
@@ -246,7 +246,7 @@ def test_a_class_in_place_of_an_object_is_answered_in_a_line(name):
     "objective", [ApproxNDCG(), ApproxNDCG(alpha=100.0), Blend(ListNet(), ApproxNDCG(), 0.5)]
 )
 def test_rounding_is_not_scaled_to_a_force(objective):
-    """Entry 63 of the fourth review: where all forces cancel, λ of 1e-17 became ±1 in round 0."""
+    """Where all forces cancel, λ of 1e-17 would become ±1 in round 0."""
     for size in range(3, 40):
         q = Queries(np.ones(size), sizes=[size])
         grad, _ = GradientStep(objective).gradient(np.zeros(size), q)

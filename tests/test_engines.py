@@ -33,8 +33,7 @@ each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINE
 def members():
     """The names of what the protocol asks of one machine; tests/test_dask.py has a cluster."""
     of_clusters = {"OF_CLUSTER", "open_network", "join_network", "alone"}
-    asked = {name for base in Engine.__mro__ for name in (*vars(base), *getattr(base, "__annotations__", {}))}
-    return {name for name in asked - of_clusters if not name.startswith("_")}
+    return {name for name in {*vars(Engine), *Engine.__annotations__} - of_clusters if name[0] != "_"}
 
 
 @each

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from scipy.sparse import csr_matrix
 
 from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
 from lambdaboost.explanation import Explanation
@@ -91,6 +92,15 @@ def test_whole_numbers_are_shown_without_a_point(Ranker):
     ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[Ranker.__module__.rpartition(".")[2]])
     why = explain(ranker.fit(frame, Y), frame, above=22, below=3)
     assert " 2022 " in repr(why) and "2022.0" not in repr(why) and ">2022<" in why._repr_html_()
+
+
+@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
+def test_sparse_rows_are_explained_as_they_are_scored(Ranker):
+    sparse = csr_matrix(np.where(X > 0, X, 0))
+    ranker = Ranker(n_estimators=8, **SMALL[Ranker._engine.NAME]).fit(sparse, Y, group=SIZES)
+    scores, why = ranker.predict(sparse), explain(ranker, sparse, above=22, below=3)
+    assert why.difference == pytest.approx(scores[22] - scores[3], abs=1e-6) and why.difference != 0
+    assert set(why.frame["above"]) == set(sparse.toarray()[22])
 
 
 def test_what_is_wrong_is_said():

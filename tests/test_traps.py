@@ -11,6 +11,7 @@ import on_xgboost
 import pytest
 import xgboost as xgb
 from on_xgboost import LOGISTIC, Logistic
+from scipy.sparse import csr_matrix
 from sklearn.model_selection import GroupKFold
 from warned import warnings_of
 
@@ -278,6 +279,15 @@ def test_early_stopping_of_what_has_no_earlier_model(booster, warnings):
     of_best_round = NDCG(3)(found[0].predict(matrix(), iteration_range=(0, best + 1)), Q)
     assert (of_best_round == pytest.approx(curve[best], abs=1e-6)) is (booster == "gbtree")
     assert warnings_of(lambda: xgboost(params, rounds=2, objective=RankNet(), **more)) == []
+
+
+def test_values_that_a_sparse_matrix_does_not_store():
+    zeros = np.where(np.median(X, axis=0) < X, X, 0)
+    booster = xgboost(data=xgb.DMatrix(zeros, Q.relevance, group=Q.sizes))
+    scores, of_sparse = booster.predict(xgb.DMatrix(zeros)), booster.predict(xgb.DMatrix(csr_matrix(zeros)))
+    assert np.abs(of_sparse - scores).max() > 0.01
+    of_lightgbm = lightgbm(data=lgb.Dataset(zeros, Q.relevance, group=Q.sizes))
+    np.testing.assert_array_equal(of_lightgbm.predict(csr_matrix(zeros)), of_lightgbm.predict(zeros))
 
 
 def test_approx():

@@ -70,7 +70,7 @@ def tuned():
 
 
 def test_the_stages_and_the_stock_baselines_are_rows(tuned):
-    """Entry 27: a summed grade, the models of one label alone and their blend."""
+    """A summed grade, the models of one label alone and their blend."""
     rows = tuned.comparison[tuned.comparison.measure == repr(BOTH[0])]
     assert set(rows.question) == {"default", "objective", "trees", "engine", "label", "choice"}
     labels = rows[rows.question == "label"].candidate
@@ -84,7 +84,7 @@ def test_the_stages_and_the_stock_baselines_are_rows(tuned):
 
 @pytest.mark.parametrize("engine", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
 def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
-    """Entries 24 and 25: columns of queries and sources, categories, rows in any order."""
+    """Columns of queries and sources, categories, rows in any order."""
     X, y = frame_of(TRAIN)
     columns = {"query": "session", "sources": {"clicks": "ctr"}}
     found = tune(X, y, engine=engine, **columns, **TINY)
@@ -114,7 +114,7 @@ def test_collections_are_searched_as_tables_are():
 
 
 def test_folds_are_trained_with_the_weights_of_rows_and_refuse_labels_beside_them():
-    """As the final model is; earlier with their mean in each query."""
+    """As the final model is, not with their mean in each query."""
     q, rng = TRAIN.queries, np.random.default_rng(0)
     weighted = Queries(q.relevance, q.sizes, weight=rng.random(q.n_documents) + 0.1)
     data = Collection(TRAIN.features, weighted)
@@ -151,7 +151,7 @@ def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
 
 @pytest.mark.slow
 def test_workers_change_nothing():
-    """Entries 16 and 17: earlier, other trees were compared, and the result could not be used."""
+    """The same trees are compared, whichever worker is first, and the result can be used."""
     one, two = (tune(TRAIN, engine="lightgbm", **(TINY | {"workers": n, "settings": 3})) for n in (1, 2))
     assert one.comparison.equals(two.comparison.assign(seconds=one.comparison.seconds))
     X = pd.DataFrame(TRAIN.features, columns=TRAIN.feature_names)
@@ -200,7 +200,6 @@ def test_a_setting_that_fails_is_a_row():
 
 
 def test_a_measure_that_a_constant_model_leaves_undefined_does_not_end_the_search():
-    """Entry 22."""
     features = np.zeros_like(TRAIN.features)
     bare = Queries(TRAIN.queries.relevance, TRAIN.queries.sizes)
     with pytest.raises(
@@ -212,7 +211,6 @@ def test_a_measure_that_a_constant_model_leaves_undefined_does_not_end_the_searc
 
 
 def test_rounds_at_the_limit_are_said_and_each_setting_when_it_is_complete(capsys):
-    """Entry 20."""
     found = tune(TRAIN, engine="lightgbm", **(TINY | {"rounds": 1}))
     assert any(note.startswith("Rounds reached the limit") for note in found.notes)
     assert "Rounds reached the limit" in repr(found)
@@ -254,7 +252,7 @@ def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys):
 
 
 def test_validation_queries_are_measured_with_their_weights():
-    """Entry 23: earlier they counted 1 beside sample_weight=, and later where the column lacked."""
+    """They would count 1 beside sample_weight=, or where the column is missing."""
     q, v = TRAIN.queries, VALID.queries
     X, y = frame_of(Collection(TRAIN.features, q))
     Xv, yv = frame_of(Collection(VALID.features, v))
@@ -285,7 +283,7 @@ def test_a_table_without_grades():
 
 @pytest.mark.parametrize("tolerance", [0.5, 1e-9])
 def test_a_tolerance_merges_the_models_of_each_label(tolerance):
-    """Entry 15: the second measure is raised only as far as that is proven."""
+    """The second measure is raised only as far as that is proven."""
     told = stats.rankdata(TRAIN.features[:, 0]) / len(LABELS)
     clicks = 0.6 * told + 0.4 * np.random.default_rng(0).random(len(LABELS))
     q = Queries(LABELS, TRAIN.queries.sizes, clicks=clicks)
@@ -357,7 +355,7 @@ def table_of(results):
 
 
 def test_the_highest_mean_is_chosen_and_what_is_noise_is_not_called_better():
-    """Entry 26: the choice is the highest mean, which is best on the development sets; no mark says more than that."""
+    """The choice is the highest mean, which is best on the development sets; no mark says more than that."""
     for seed in range(20):
         frame = table_of(drawn(dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *OTHERS], 0.0), seed=seed))
         (choice,) = frame["mean"][frame.question == "choice"]
@@ -377,7 +375,7 @@ def test_what_is_never_chosen():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_row_is_scipys_test_with_one_correction(seed):
-    """Entry 21: Holm over the whole table, which counts a row as often as its setting was chosen among others."""
+    """Holm over the whole table, which counts a row as often as its setting was chosen among others."""
     rng = np.random.default_rng(seed)
     settings = [DEFAULT, RECOMMENDED, *TREES, *OTHERS]
     results = drawn(dict(zip(settings, rng.normal(0, 0.02, len(settings)), strict=True)), seed=seed)
@@ -398,7 +396,7 @@ def test_every_row_is_scipys_test_with_one_correction(seed):
 
 
 def test_what_a_row_compares_differs_in_one_thing():
-    """Entries 16, 18 and 19: the same trees, and the engine's own parameters where it says so."""
+    """The same trees, and the engine's own parameters where it says so."""
     other = [replace_engine(one) for one in TREES[:2]]
     means = dict.fromkeys([DEFAULT, RECOMMENDED, *TREES, *other, *OTHERS], 0.0) | {TREES[0]: 0.05}
     frame = table_of(drawn(means))

@@ -52,7 +52,10 @@ def long_list(n=3000, levels=5, spread=2.0):
 
 @pytest.mark.parametrize(
     ("metric", "n", "spread"),
-    [(NDCG(), 4000, 2.0), (NDCG(), 4000, 0.0), (NDCG(), 4000, 12.0), (NDCG(), 6000, 0.3), (MAP(), 3000, 2.0)],
+    [
+        *((NDCG(), n, spread) for n, spread in ((4000, 2.0), (4000, 0.0), (4000, 12.0), (6000, 0.3))),
+        pytest.param(MAP(), 3000, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_long_lists(metric, n, spread):
     """Some documents of lists that the sweep takes."""

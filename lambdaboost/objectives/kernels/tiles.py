@@ -247,7 +247,7 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
     - `offsets` int64 (n_queries + 1,): the documents of query q are ``offsets[q]:offsets[q + 1]``; `selected` bool
       (n_queries,);
     - `order` int32 (n_documents,): the documents of each query by the ranking whose swaps weight pairs, counted within
-      the query;
+      the query. If there is a cutoff, those past it come last; `sum_by_sweep` needs discounts that fall;
     - `scores` float64 (n_documents,); `levels`, see `Levels`; `gain` float64 (n_levels,) of each level;
     - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better; of no length
       where all are 1;

@@ -52,6 +52,8 @@ class CrossValidated:
         model that scores it: `trade_off` takes these for a proof. Equal to `scores` without early stopping.
     values : dict of Measure to float64 array
         Each measure of each query, a number for every query of `queries`; NaN where it is undefined.
+        Documents were in random order, so that ties do not follow the table: where many scores tie,
+        ``measure(found.scores, found.queries)`` is another number.
     rounds, limit : int
         The number of rounds of every fold, and the largest that was allowed.
     seconds : float

@@ -136,9 +136,8 @@ class SavedModel:
         if not encoder.features and table.is_letor and not is_named:
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
             encoder = replace(encoder, features=letor_features(there, n, unused, table.name, self.name))
-            if (
-                encoder.features[0] == "0"
-            ):  # the engine read text itself, and what it takes absent features for
+            # The engine read text itself, and what it takes absent features for.
+            if encoder.features[0] == "0":
                 table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
             if table.is_letor and not all(name.isdecimal() for name in names):

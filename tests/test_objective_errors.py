@@ -111,7 +111,7 @@ def test_wrong_values(message, make):
 def test_a_text_that_is_no_objective_is_shown_safely_and_shortly(text):
     with pytest.raises(ValueError) as error:
         parse(text)
-    assert str(error.value).isprintable() and len(str(error.value)) < 700  # with the names to choose among
+    assert str(error.value).isprintable() and len(str(error.value)) < 500
 
 
 Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost._words import quote
+from lambdaboost._words import LONGEST_SHOWN, quote
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
@@ -187,7 +187,9 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
                 func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as number)]
             ):
                 return float(number)
-            case ast.Name(id=name):
+            case ast.Name(id=name) if (
+                len(name) <= LONGEST_SHOWN
+            ):  # longer ones are no names, and slow to compare
                 return _make(name, known, text)
             case ast.Call(
                 func=ast.Name() | ast.Attribute(value=ast.Name()) as factory, args=args, keywords=keywords

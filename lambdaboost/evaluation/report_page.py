@@ -213,8 +213,8 @@ def _trade_off_section(
             system: [100 * np.array(comparison[system, m][2:6]) for m in (across, up)]
             for system in comparison.systems
         }
-        labels = (f"Mean {charts.escape_label(names[m])} × 100" for m in (across, up))
-        draw = partial(charts.draw_front, points=points, x=next(labels), y=next(labels))
+        x, y = (f"Mean {charts.escape_label(names[m])} × 100" for m in (across, up))
+        draw = partial(charts.draw_front, points=points, x=x, y=y)
         pieces.append(_chart(draw, caption))
     return "\n".join(pieces)
 

@@ -233,6 +233,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     # The queries of all draws, as if they stood one after the other.
     starts = offsets[:-1] + offsets[-1] * np.arange(draws)[:, None]
     of_draws = np.append(starts, offsets[-1] * draws)
+    of_draws.flags.writeable = False  # as `offsets` is, so that sorting is compiled for one type
 
     def rankings(now: Round, skipped: NDArray[np.bool_]) -> NDArray[np.int32]:
         """The documents of each query by rank in each draw, (draws, n_documents); those of queries `skipped` by row."""

@@ -144,6 +144,28 @@ def test_default_metric_of_the_stock_ranker():
     assert list(alone) == ["ndcg@5"] and best == 1 + np.argmax(alone["ndcg@5"])
 
 
+def test_no_metric():
+    """For its own objectives LightGBM has a default metric."""
+    data, said = stock(), "metric: LightGBM evaluates nothing"
+    curves = {}
+    more = {"valid_sets": [data], "callbacks": [lgb.record_evaluation(curves)]}
+    lgb.train({**LGB, "objective": "lambdarank"}, data, 1, **more)
+    assert list(curves["training"]) == [f"ndcg@{k}" for k in range(1, 6)]
+    for metric, feval, warnings in (
+        (None, None, 1),
+        ("ndcg", None, 0),
+        ("None", None, 0),
+        (None, NDCG(5), 0),
+    ):
+        params = {**LGB, "objective": NATIVE} | ({"metric": metric} if metric else {})
+        found = warnings_of(lambda p=params, feval=feval: lgb.train(p, data, 1, feval=feval, **more))
+        assert [one.startswith(said) for one in found] == [True] * warnings
+    assert warnings_of(lambda: lgb.train({**LGB, "objective": NATIVE}, data, 1)) == []
+    folds = query_folds(Q, 2)
+    (found,) = set(warnings_of(lambda: lgb.cv({**LGB, "objective": NATIVE}, stock(), 1, folds=folds)))
+    assert found.startswith(said)
+
+
 def test_refit():
     """`Booster.refit` needs LightGBM's own objective: the text of a model can name it."""
     booster = lightgbm(rounds=5, objective=LambdaRank())
@@ -300,6 +322,19 @@ def test_approx():
     assert np.abs(drop_in.predict(matrix()) - expected).max() > 0.01
     named = xgboost({"tree_method": "approx"}, rounds=5, objective=Logistic())
     np.testing.assert_allclose(named.predict(matrix()), expected, atol=1e-5)
+
+
+def test_another_objective_in_params():
+    """Beside obj= it may change the leaves, as that of absolute errors does."""
+    params = {**XGB, "base_score": 0, "disable_default_eval_metric": True}
+    ranking, errors = {"objective": "rank:ndcg"}, {"objective": "reg:absoluteerror"}
+    expected = xgb.train(params | ranking, matrix(), 3, obj=LambdaRank()).predict(matrix())
+    with pytest.warns(
+        UserWarning, match="objective=reg:absoluteerror: beside obj= .*'objective': 'rank:ndcg'"
+    ):
+        other = xgb.train(params | errors, matrix(), 3, obj=LambdaRank()).predict(matrix())
+    assert np.abs(other - expected).max() > 0.1
+    assert warnings_of(lambda: xgb.train(params, matrix(), 1, obj=LambdaRank())) == []
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_everything_on_one_page(tmp_path):
     assert re.search(row(str(most), str(Q.sizes[most]), *figures, difference), text)
     assert ">third, valid</text>" in drawn_in(page.images[4])
     # The third system is best in grades and, of the same noise, in clicks.
-    assert "which are the Pareto front: 'third'." in told
+    assert "as no other is better in both: 'third'." in told
 
 
 def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):

@@ -214,8 +214,8 @@ def _trade_off_section(
         front = charts.pareto_front(means).tolist()
         best = [system for system, mean in zip(points, means.tolist(), strict=True) if mean in front]
         caption = (
-            f"{names[across]} against {names[up]}; up and right is better. No other system beats these on both, "
-            f"which are the Pareto front: {listed(best)}. Bars are 95% intervals of the differences from "
+            f"{names[across]} against {names[up]}; up and right is better. On the Pareto front, as no other "
+            f"is better in both: {listed(best)}. Bars are 95% intervals of the differences from "
             f"{comparison.systems[0]}."
         )
         x, y = (f"Mean {charts.escape_label(names[m])} × 100" for m in (across, up))

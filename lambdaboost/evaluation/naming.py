@@ -40,7 +40,7 @@ def parse(text: str) -> Measure:
 
     Names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``; those
     of measures of another label source end with it: ``ndcg@10-clicks``. They give lambdaboost's measure of that name,
-    so a query without a relevant document counts 0. No code runs.
+    so a query without a relevant document counts 0. No code runs. Objectives are read by `lambdaboost.parse`.
 
     Raises
     ------

@@ -217,7 +217,7 @@ def test_a_frame_of_one_column_is_a_column():
     for ids in (qid, pl.from_pandas(qid), pa.Table.from_pandas(qid), qid.to_numpy()):
         q = Columns().read(X, y, qid=ids).queries
         assert q.ids.tolist() == [3, 4] and q.relevance.tolist() == [1, 2, 0]
-    assert Queries([1, 0, 2], ids=FRAME[["q"]]).ids.tolist() == ["b", "a"]
+    assert Queries(y, ids=FRAME[["q"]], clicks=y).ids.tolist() == ["b", "a"]
 
 
 def test_ids_of_text_are_objects():

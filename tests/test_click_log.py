@@ -123,6 +123,7 @@ FAR, NAMELESS, PLACES = Propensities([1.0]), Propensities([1.0, 0.5]), of(positi
 REFUSED = [
     (lambda: of(query=[], document=[], position=[], clicked=[]), ValueError, "query is empty"),
     (lambda: of(document=[1]), ValueError, r"document has shape \(1,\), expected \(2,\)"),
+    (lambda: of(query=FRAME["q"][1:3], clicked=FRAME.click[[2, 1]]), ValueError, "clicked has the rows of query in an"),
     (lambda: of(query=[1, None]), ValueError, r"query\[1\] is missing"),
     (lambda: of(position=[1, 0]), ValueError, r"position\[1\] is 0"),
     (lambda: of(position=[1, None]), ValueError, "position is missing in row 1: a log holds what was shown"),
@@ -141,6 +142,7 @@ REFUSED = [
     (lambda: rates(PLACES, (0, 0), NAMELESS), ValueError, ".*those of the curve ranks"),
     (lambda: rates(LOG, (-1, 1)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
     (lambda: rates(LOG, (float("nan"), 0)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
+    (lambda: rates(LOG, 1), ValueError, r"smoothing is 1: give two numbers ≥ 0, such as \(1, 9\)"),
     (lambda: rates(LOG, (0, 0), [1, 0.5]), TypeError, "propensities is .*, expected Propensities"),
     (lambda: rates(LOG, (0, 0), 5), TypeError, "propensities is 5, expected Propensities"),
     (lambda: LOG.find(["a"], ["x", "y"]), ValueError, "query has shape"),

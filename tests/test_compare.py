@@ -318,6 +318,11 @@ def test_the_pareto_front_against_its_definition(n):
         (lambda: figures([nan, nan], [nan, nan]), "NDCG(k=3) is undefined on every query"),
         (lambda: figures([0.5, 0.5], [0.5, 0.5], [1, -2]), "weight is '[ 1. -2.]': give one weight per query"),
         (lambda: figures([0.5, 0.5], [0.5, 0.5], [0, 0]), "weight is 0 for every query"),
+        (lambda: figures([0.5], [0.5], ["much"]), "weight: could not convert string to float: 'much'"),
+        (lambda: figures(["high"], [0.5]), "NDCG(k=3) of 'a': could not convert string to float"),
+        (lambda: compare_values({"a": [0.5]}), "values of 'a' is of type list: give a dict of the values of each"),
+        *((lambda key=key: styled()[key], "give a system and a measure, such as comparison['lost', 'NDCG(k=3)']")
+          for key in ("lost", "ab", 0, ("lost", M, 3))),
     ],
 )  # fmt: skip
 def test_wrong_use_is_refused_in_words(make, says):
@@ -341,5 +346,19 @@ def test_two_measures_of_one_text_are_refused():
 def test_what_was_not_compared_is_named():
     with pytest.raises(KeyError, match=r"'stronger', NDCG.*was not compared: choose among 'weak', 'strong'"):
         compare(SCORES, Q, M)["stronger", M]
+    with pytest.raises(KeyError, match=r"'strong', 'top'.*was not compared"):
+        compare(SCORES, Q, M)["strong", "top"]
     assert compare(SCORES, Q, M)["strong", M.name] == compare(SCORES, Q, M)["strong", M]
+
+
+def test_measures_of_other_libraries_have_any_name():
+    found = compare_values(
+        {"a": {"Rprec": [0.5, 0.25], "ndcg@10": [0, 1]}, "b": {"Rprec": [0.5, 0.75], "ndcg@10": [1, 1]}}
+    )
+    assert found.measures == ("Rprec", "ndcg@10")
+    assert found["b", "Rprec"].difference == 0.25 and found["b", "ndcg@10"].difference == 0.5
+    assert found.caption.endswith(
+        "times 100. No difference from a is significant (paired t-test, p < 0.05 after Holm's "
+        "correction for 2 comparisons)."
+    )
     assert mark(0.0, p=0.0) == mark(1.0, p=nan) == ""

@@ -89,6 +89,7 @@ REFUSED = [
     (lambda: small().without_features(["k"]), ValueError, "no feature is called 'k': give a name or an index"),
     (lambda: small().without_features([3]), ValueError, "no feature is called 3: .* an index from 0 to 2"),
     (lambda: small().without_features([-1]), ValueError, "no feature is called -1"),
+    (lambda: small().without_features([True, False, False]), ValueError, "no feature is called True"),
     (lambda: small().queries.with_source("clicks", [0] * 5), ValueError, "already"),
     (lambda: small().queries.with_source("weight", [0] * 5), ValueError, "cannot be called 'weight'"),
     (lambda: small().queries.with_source(3, [0] * 5), TypeError, "needs a name"),
@@ -109,7 +110,9 @@ REFUSED = [
     (lambda: Collection.concat([part([1]), part([2], clicks=[1])]), ValueError, "sources"),
     (lambda: Collection.concat([part([1]), with_features(np.ones((1, 2)))]), ValueError, "query ids"),
     (lambda: Collection.concat([small().take([0]), OTHER.take([1])]), ValueError, "feature_names"),
+    (lambda: with_features(np.ma.array([[1.0]], mask=True)), TypeError, "features is a MaskedArray of float64: give"),
     (lambda: click_rate([1], TWO), ValueError, "counts has shape"),
+    (lambda: click_rate(["many", 1], TWO), TypeError, "counts must be numbers"),
     (lambda: click_rate([1, -1], TWO), ValueError, r"counts\[1\] is -1: counts must be finite"),
     (lambda: click_rate([1, np.inf], TWO), ValueError, r"counts\[1\] is inf: counts must be finite"),
 ]  # fmt: skip
@@ -125,7 +128,8 @@ def test_click_rates():
     q = Queries([0] * 6, sizes=[4, 2])
     np.testing.assert_array_equal(click_rate([0, 3, 15, 1, 0, 0], q), [0, 0.5, 1, 0.25, 0, 0])
     q = Queries([0, 0, 0, 0], sizes=[3, 1])
-    np.testing.assert_allclose(click_rate([np.nan, 1, 3, np.nan], q), [np.nan, 0.5, 1, np.nan])
+    for counts in ([np.nan, 1, 3, np.nan], np.ma.masked_equal([9, 1, 3, 9], 9)):
+        np.testing.assert_allclose(click_rate(counts, q), [np.nan, 0.5, 1, np.nan])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

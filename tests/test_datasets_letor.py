@@ -53,6 +53,9 @@ def test_lightgbms_form_has_the_sizes_in_another_file(letor, suffix, compress):
     letor(compress(b"2\n1\n"), f"r.train.query{suffix}")
     q = read_letor(path).queries
     assert q.sizes.tolist() == [2, 1] and q.ids is None
+    letor(b"", f"r.train.weight{suffix}")
+    with pytest.warns(UserWarning, match=r"r.train.weight.* is not read: give its weights to Queries"):
+        read_letor(path)
 
 
 def test_few_values_stay_sparse_and_large_ones_are_clipped(letor):
@@ -61,6 +64,7 @@ def test_few_values_stay_sparse_and_large_ones_are_clipped(letor):
         X, _ = read_letor(path, n_features=width)
         assert sparse.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.shape == (2, width)
         assert X[1, 99] == 2
+    assert read_letor(path, absent=5).features[0, 1] == 5
     largest = np.finfo(np.float32).max
     X, _ = read_letor(letor(b"0 qid:1 1:1.797e308 2:-1.797e308 3:inf 4:1e999\n"))
     assert X.tolist() == [[largest, -largest, largest, largest]]
@@ -217,7 +221,7 @@ def test_what_is_written_is_read(tmp_path_factory, written, suffix):
     ("grades", "names", "problem"),
     [
         ([1, np.nan], None, r"relevance\[1\] is missing"),
-        ([1, 0], ["a", "b\n"], r"documents\[1\] .*line break"),
+        *(([1, 0], ["a", name], r"documents\[1\] .*line break") for name in ("b\n", "b\r", "b\0", 7, None)),
         ([1, 0], ["a", "\ud800"], "surrogates not allowed"),  # of the second line, while it is written
     ],
 )

@@ -238,6 +238,8 @@ WRONG = [
     (lambda: to_run([1.0, np.nan], Q1), ["scores[1] is nan"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a"]), ["documents has shape (1,)"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
+    (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of documents (query '1', document 'nan') has no doc_id"]),
+    (lambda: to_run([1.0], Queries([1], ids=[1.0])), ["query_id of documents is float64: give text or whole numbers"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is of type list"]),
     (lambda: to_qrels(Q1, source="clicks"), ["no label source 'clicks'"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),

@@ -273,6 +273,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: NDCG()([1.0, 2.0], one_query(1)), "scores has shape (2,)"),
         (lambda: NDCG()([nan], one_query(1)), "scores[0] is nan"),
         (lambda: NDCG().per_query([1.0], [1.0]), "q is of type list"),
+        (lambda: NDCG()([1.0], one_query(1), [2.0]), "weights are those of the queries"),
         (lambda: NDCG()([1.0], [1.0]), "a measure cannot be called with scores and an object of type list"),
         (lambda: NDCG()([1.0, 1.0], one_query(3, 1024)), "relevance[1] is 1024"),
         (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 2)), "relevance[1] is 2"),
@@ -281,7 +282,8 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: Pearson()([1.0, -np.inf], one_query(1, 0)), "scores[1] is -inf"),
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
-        (lambda: parse("nDGC"), "choose among AUC, BPref, CNDCG"),
+        (lambda: parse("nDGC"), "'nDGC' is unknown (did you mean NDCG?); choose among AUC, BPref, CNDCG"),
+        (lambda: parse("Rprec"), "PairAccuracy, Pearson, Precision, Re"),  # and no curve among them
         (
             lambda: parse("NDCG(kk=3)"),
             "the form is NDCG(k=None, gain='exponential', source='relevance', *, empty=0.0)",

@@ -126,6 +126,8 @@ def test_masked_and_null_labels_are_missing_labels(labels):
     np.testing.assert_array_equal(q.labels["clicks"], q.relevance)
     with pytest.raises(ValueError, match=r"weight\[1\] is nan: weights must be finite"):
         Queries(Y, sizes=[5], weight=labels)
+    with pytest.raises(ValueError, match=r"scores\[1\] is nan: every score must be finite"):
+        q.scores(labels)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,8 @@ def test_everything_on_one_page(tmp_path):
     difference = f"{100 * (after - before)[most]:+.2f}"
     assert re.search(row(str(most), str(Q.sizes[most]), *figures, difference), text)
     assert ">third, valid</text>" in drawn_in(page.images[4])
+    # The third system is best in grades and, of the same noise, in clicks.
+    assert "as no other is better in both: 'third'." in told
 
 
 def test_charts_are_of_the_measures_that_were_asked_for(tmp_path):
@@ -164,8 +166,8 @@ def test_queries_without_a_label_count_as_the_measure_says(tmp_path):
     scores = {"a": [1, 2, 1, 2, 1, 2], "b": [2, 1, 1, 2, 2, 1]}
     measures = NDCG(), MAP(empty=float("nan")), Spearman()
     text = report(tmp_path / "page", scores, q, measures).read_text("utf-8")
-    for name in ("NDCG()", "Spearman()"):
-        assert re.search(row(name, "undefined on 1 query, counted as 0"), text)
+    for name, measure in (("ndcg", "NDCG()"), ("spearman", "Spearman()")):
+        assert re.search(row(name, f"{measure}, undefined on 1 query, counted as 0"), text)
     assert "undefined on 1 query, left out" in text and "count as 0" not in text
     page = report(tmp_path / "page", {"a": [1, 2, 2, 1]}, Queries([1, 0, 2, 1], sizes=[2, 2]), Spearman())
     assert "undefined" not in page.read_text("utf-8")
@@ -196,7 +198,7 @@ def test_a_lone_system_and_queries_with_ids(tmp_path):
     text, page = checked(report(tmp_path / "page", {"alone": [2, 1, 1, 2, 1, 2]}, q, MAP()))
     assert headings(text) == ["Measures", "What was run"]
     # (1 + 1/2 + 0) / 3
-    assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 1
+    assert "<td>50.00</td>" in text and "map" in page.texts and len(page.images) == 1
     both = report(tmp_path / "page", {"x": [2, 1, 1, 2, 1, 2], "y": [2, 1, 2, 1, 1, 2]}, q)
     assert re.search(row("b", "2"), checked(both)[0]) and "named by id" in both.read_text("utf-8")
 
@@ -234,6 +236,8 @@ def test_a_failure_leaves_the_old_page(tmp_path):
         (lambda p: report(p / "x", {"short": [1.0]}, Q), r"scores of 'short': scores has shape \(1,\)"),
         (lambda p: report(p / "x", BOTH, Q, ()), r"measures is \(\): give at least one measure"),
         (lambda p: report(p / "x", BOTH, Q, CNDCG(source="fresh")), "no label source 'fresh'"),
+        (lambda p: report(p / "x", BOTH, Q, run=["a"]), "run is of type list, expected a dict"),
+        (lambda p: report(p / "x", BOTH, Q, explanations={"a": 3}), r"explanations\['a'\] is 3: give what explain"),
         (lambda p: report(p / "x", BOTH, Q, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give the"),
         (lambda p: report(p / "x", BOTH, Q, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
     ],

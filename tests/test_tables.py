@@ -112,11 +112,13 @@ def test_ids_in_csv_are_text(tmp_path, name):
 def test_leading_zeros_of_a_feature_are_reported(tmp_path):
     """Wherever they stand: the first ones may be far below."""
     ones = "1,1,501,0.5\n" * 3_000
-    path = written(tmp_path / "t.csv", f"q,grade,zip,x\n{ones}1,0,02134,05.5\n1,0,NA,0\n")
-    with pytest.warns(
-        UserWarning, match="column 'zip' of .* holds '02134', read as a number: if it is a code"
-    ):
-        X, _ = Columns("q", "grade").read(path)
+    text = f"q,grade,zip,x\n{ones}1,0,02134,05.5\n1,0,NA,0\n"
+    path = written(tmp_path / "t.csv", text)
+    for given in (written(tmp_path / "blank.csv", text.replace("02134", " 02134")), path):
+        with pytest.warns(
+            UserWarning, match="column 'zip' of .* holds ' ?02134', read as a number: if it is"
+        ):
+            X, _ = Columns("q", "grade").read(given)
     np.testing.assert_array_equal(X[-3:], [[501, 0.5], [2134, 5.5], [np.nan, 0]])
     with pytest.warns(UserWarning, match="holds 'NA', read as text"):
         categories = Columns("q", "grade", categorical=["zip"]).read(path).categories
@@ -127,6 +129,9 @@ def test_leading_zeros_are_no_fault_of_labels_and_keep_ids_apart(tmp_path):
     """Also of a table that was opened before anything said which of its columns are ids."""
     ones = "".join(f"{1000 + at},1,2,a\n" for at in range(2_000))
     path = written(tmp_path / "t.csv", f'q,grade,x,name\n{ones}7,00,1,a\n"007",02,1,a\n 07,01,1,a\n')
+    blank = path.with_name("blank.csv")
+    blank.write_text(path.read_text().replace('"007"', " 007"), encoding="utf-8")
+    assert open_table(blank).values("q")[-2:].tolist() == [" 007", " 07"]
     for table in (path, open_table(path)):
         with warnings.catch_warnings(action="error"):
             q = Columns("q", "grade", drop=["name"]).read(table).queries
@@ -232,6 +237,13 @@ def test_weights_of_queries_are_matched_by_their_index_or_by_their_order():
         Queries([1, 0, 2], ids=FRAME.q, weight=weights),
     ):
         assert q.ids.tolist() == ["b", "a"] and q.query_weight.tolist() == [2, 1]
+
+
+def test_a_mask_is_missing_values_and_a_structured_array_no_matrix():
+    X = np.ma.masked_equal([[1, 9], [9, 2]], 9)
+    np.testing.assert_array_equal(Columns().read(X, [1, 0], qid=[1, 1]).features, [[1, np.nan], [np.nan, 2]])
+    with pytest.raises(TypeError, match=r"X is a structured array, .*: give pandas.DataFrame\(X\)"):
+        Columns().read(np.zeros(2, [("x", float)]), [1, 0], qid=[1, 1])
 
 
 # LETOR text: two conventions, and what does not fit.

@@ -60,11 +60,13 @@ REFUSED = [
     (TEXTS, {"query": "id"}, ValueError, "query: df has no column 'id': choose among"),
     (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categorical, or drop them$"),
     (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' is 'a title' in row 0 of df, not a number; column 'url' "),
-    (FRAME.assign(x=["1", "2", "3"]), {}, ValueError, "column 'x' of df is String, not numeric: encode it"),
+    (FRAME.assign(x=[b"1", b"2", b"3"]), {}, ValueError, "column 'x' of df holds text, such as .*: encode it as numb"),
+    (FRAME.assign(y=["00", "01", "02"]), {}, ValueError, "column 'y' of df holds text, such as '00': labels are"),
     *((make(DATES), {}, ValueError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")
       for make in (pd.DataFrame, pl.from_pandas, pa.Table.from_pandas)),
-    (FRAME.assign(d=[1.0, 2.0**53, 2.0**53 + 2]), {"document": "d"}, ValueError,
-     "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers"),
+    *((FRAME.assign(d=[None, 2.0**53, 2.0**53 + 2]), role, ValueError,
+       "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers")
+      for role in ({"document": "d"}, {"categorical": ["d"]})),
     # Files
     (csv("", "t.xlsx"), {}, ValueError, r".* is a \.xlsx file, .*: read it with pandas, and give"),
     (csv("", "t.json"), {}, ValueError, r".* read it with pandas"),
@@ -76,7 +78,8 @@ REFUSED = [
     (csv("q;y;x\n1;1;2\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
     (csv("q;y;x\n1;1;0,5\n"), {}, ValueError, ".* columns are separated by ';'; separate them by commas"),
     (csv("q,y,x,x\n1,1,2,3\n"), {}, ValueError, ".* it has two columns 'x'; rename one"),
-    (csv("q,y,x\n1,1,2,3\n"), {}, ValueError, ".* Expected 3 fields in line 2, saw 4$"),
+    (csv("q,y,x\n1,1,2,3\n"), {}, ValueError, ".* row 1 has more cells than the header, which has 3; name each"),
+    (("t.csv", b"q,y,x\n\xe9,1,2\n"), {}, ValueError, ".* can't decode byte 0xe9 .*; save it as UTF-8$"),
     (csv(""), {}, ValueError, r".*t\.csv cannot be read as CSV with a header"),
     (csv("q,y,x\n"), {}, ValueError, r".*t\.csv has no rows"),
     (csv('q,y\n"a,1\n'), {}, ValueError, r".*t\.csv cannot be read as CSV"),

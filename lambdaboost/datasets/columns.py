@@ -43,7 +43,6 @@ from lambdaboost.datasets.arrays import (
     only_column,
     positions_of,
     query_ids,
-    refuse_merged,
     weights_of,
 )
 from lambdaboost.datasets.collection import Categories, Collection, categorical_frame, click_rate
@@ -327,7 +326,8 @@ class Columns:
 class Encoder:
     """The features of a training and the values of its categorical ones, whose places are their codes.
 
-    A category is known by its text, so that 7, 7.0 and ``"7"`` are one, whatever the table's library or file.
+    A category is known by its text, so that 7, 7.0 and ``"7"`` are one, whatever the table's library; the fields of CSV
+    are texts, of which ``7.0`` is another one.
 
     Parameters
     ----------
@@ -541,8 +541,6 @@ def _values_of(table: Table, role: str, column: str) -> Any:
     if role == "query":
         return table.values(column)
     if role == "document":
-        if table.series(column).dtype.is_float():
-            refuse_merged(f"column {quote(column)}", table.values(column))
         values, of_row = table.factorize(column)
         return np.array([*map(category_text, values), ""], dtype=object)[of_row]
 

@@ -14,6 +14,7 @@ from lambdaboost._checks import RowError, check_new_source, refuse_labels
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
     Positions,
+    as_array,
     check_order,
     first_rows,
     labels_of,
@@ -387,7 +388,7 @@ class Queries:
         if self.index is not None and hasattr(scores, "iloc"):
             check_order("scores", scores, RELEVANCE, self.index.to_series())
         try:
-            s = np.ascontiguousarray(scores, dtype=np.float64)
+            s = np.ascontiguousarray(as_array(scores), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(f"scores must be numbers, one per document: {error}") from None
         if s.shape != (self.n_documents,):

@@ -31,7 +31,8 @@ from lambdaboost import (
     attach,
     graded,
 )
-from lambdaboost.objectives import OBJECTIVES, Objective
+from lambdaboost.evaluation import ClickDCG, Measure
+from lambdaboost.objectives import OBJECTIVES, Needs, Objective
 
 rng = np.random.default_rng(0)
 SIZES = [5, 12, 60, 3]
@@ -162,6 +163,20 @@ def test_lambdas_of_ones_own_are_those_of_a_part(combine):
     alone = LambdaRank().on(Q)(SCORES)[0].astype(np.float64)
     share = 0.7 if isinstance(combine(LambdaRank()), Blend) else 1.0
     np.testing.assert_allclose(lam(Doubled()) - lam(LambdaRank()), share * alone, atol=1e-6)
+
+
+def test_what_ones_own_reads_is_what_its_fields_name():
+
+    class OfMeasure(Doubled, registered=False):
+        objective: None = None
+        metric: Measure = ClickDCG(propensities=CURVE)
+
+    class OfSource(Doubled, registered=False):
+        objective: None = None
+        source: str = "sales"
+
+    assert OfMeasure().needs == Needs(("clicks",), positions=True)
+    assert OfSource().needs == Needs(("sales",))
 
 
 def test_lambdas_are_not_weighted_by_propensities():

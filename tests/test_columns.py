@@ -160,12 +160,12 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
 
 def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
     path = tmp_path / "t.csv"  # as pandas writes it without index=False
-    pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}).to_csv(path)
+    pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}, [7, None]).to_csv(path)
     with pytest.warns(
         UserWarning, match="has a column without a name, 'Unnamed: 0', which becomes a feature"
     ):
         data = Columns(query="q", label="y").read(path)
-    assert data.feature_names == ("Unnamed: 0", "x")
+    assert data.feature_names == ("Unnamed: 0", "x") and np.isnan(data.features[1, 0])
     assert Columns(query="q", label="y", drop=["Unnamed: 0"]).read(path).feature_names == ("x",)
 
 

@@ -60,6 +60,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("reads 'relevance', not the source 'clicks': leave metric out", lambda: ClickTier(NDCG())),
         ("zeros is 'nan', expected one of label, missing", lambda: ClickTier(zeros="nan")),
         ("reads 'relevance', but pairs differ in 'clicks': give a measure", lambda: PairRule("clicks", NDCG())),
+        ("counts all pairs of 'relevance'", lambda: PairRule("relevance", PairAccuracy(), within=("clicks",))),
         # Lists.
         ("scheme is '3', expected one of 1, 2, 2", lambda: LambdaLoss(scheme="3")),
         (r"distance_weight=1\.0 belongs to scheme='2\+\+'", lambda: LambdaLoss(scheme="2", distance_weight=1.0)),

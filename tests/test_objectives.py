@@ -348,6 +348,11 @@ def test_scores_that_lambdas_writes_to_are_a_copy():
         ((np.ones(2), np.ones((2, 1))), ValueError, r"its μ has shape \(2, 1\)"),
         ((np.ones(2), 1.0), ValueError, r"its μ has shape \(\)"),
         ((np.ones(2), np.array(["a", "b"])), TypeError, "its μ is of type <U1"),
+        (
+            (np.ones(2), [1.0, -0.5]),
+            ValueError,
+            r"μ\[1\] of Wrong.* is -0\.5 in round 0.*GradientStep\(Wrong",
+        ),
     ],
     ids=repr,
 )

@@ -154,17 +154,6 @@ def test_wrong_calls(message, objective, q, call):
         objective.gradient(**{"scores": S, "q": q} | call)
 
 
-@pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
-def test_what_an_engine_cannot_train(objective):
-    X, y = np.arange(90.0)[:, None], [0, 1, 2] * 30
-    for train in (
-        lambda: lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, y, group=[45, 45])),
-        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[45, 45]), obj=objective),
-    ):
-        with pytest.raises(ValueError, match="train with GradientStep"):
-            train()
-
-
 def test_the_class_in_place_of_an_object():
     """An engine calls it with scores and data, which are no arguments of an objective or a measure."""
     X, y = np.arange(120.0).reshape(-1, 1), np.arange(120) % 3

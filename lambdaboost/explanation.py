@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
-from lambdaboost._words import plain
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.evaluation.charts import as_html, escape_label
+from lambdaboost.evaluation.charts import as_html, escape_label, value_text
 from lambdaboost.saving import as_saved
 
 SHOWN = 12  # bars of a plot
@@ -71,19 +71,6 @@ class Explanation:
         return f"The score of row {self.above} less that of row {self.below} is {self.difference:.4g}."
 
 
-def value_text(value: Any) -> str:
-    """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
-
-    >>> value_text(2022.0), value_text(0.1 + 0.2), value_text("de")
-    ('2022', '0.3', 'de')
-    """
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    if value.is_integer():
-        return f"{value:.0f}"
-    return f"{value:.6g}"
-
-
 def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
     r"""Explain why a model ranks one document above another, by the difference of their SHAP values.
 
@@ -138,6 +125,11 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
         features = encoder.frame(features)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
+    # XGBoost counts the columns of a frame only where the booster has names, and fails on others without a word.
+    if taken.shape[1] != (width := len(saved.engine.feature_names(saved.booster))):
+        raise ValueError(
+            f"rows has {counted(taken.shape[1], 'column')}, and the model {width} features: give these alone"
+        )
     contributions = saved.engine.contributions(saved.booster, taken, missing=saved.missing)
     if hasattr(taken, "toarray"):  # sparse, which the engine had to see as it is
         taken = taken.toarray()

@@ -181,11 +181,13 @@ def objective_in_params(case: Case) -> None:
 
 def stopped_without_prefix(case: Case) -> None:
     """Early stopping of models whose first trees are not the model of an earlier round."""
-    if case.params.get("booster") in ("dart", "gblinear") and xgboost.stops_early(case.booster):
+    dropout = xgboost.state_of(case.booster)["gradient_booster"].get("dart_train_param", {})
+    drops = any(float(dropout.get(name, 0)) for name in ("rate_drop", "one_drop"))
+    if (drops or not case.has_trees) and xgboost.stops_early(case.booster):
         warn(
-            f"early stopping: with booster={case.params['booster']} later rounds change what earlier ones have "
-            "learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping out, or "
-            "give booster='gbtree'"
+            "early stopping: with dropout (rate_drop, one_drop) or booster='gblinear' later rounds change what earlier "
+            "ones have learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping or "
+            "dropout out, or give booster='gbtree'"
         )
 
 

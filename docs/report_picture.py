@@ -11,7 +11,7 @@ from lambdaboost.datasets import web_search_log
 
 PICTURE = Path(__file__).parent / "report.png"
 WIDTH, HEIGHT = 820, 1196
-train, test = (web_search_log(queries=300, documents=20, seed=seed) for seed in (0, 1))
+train, test = (web_search_log(queries=n, documents=20, seed=seed) for n, seed in ((300, 0), (2000, 1)))
 X, q = train.features, train.queries
 systems = {"LightGBM lambdarank": "lambdarank", "YetiLoss()": YetiLoss(), "graded(0.2)": graded(0.2)}
 scores = {}

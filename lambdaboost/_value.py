@@ -28,13 +28,13 @@ class Value:
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Raise where an engine that was given the class, in place of an object, calls it with scores and data."""
-        scores, data = given[:2] if len(given) >= 2 else (None, None)
-        is_data = hasattr(data, "get_label") or isinstance(data, np.ndarray)  # as LGBMRanker passes it
-        # Curves, which no engine calls, are made of two arrays.
-        if isinstance(scores, np.ndarray) and is_data and "__call__" in dir(cls):
-            raise TypeError(
-                f"the engine was given the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
-            )
+        # Curves, which no engine calls, are made of two arrays, which are also what LGBMRanker passes.
+        if issubclass(cls, Callable):  # type: ignore[arg-type]
+            match given:
+                case (np.ndarray(), data, *_) if isinstance(data, np.ndarray) or hasattr(data, "get_label"):
+                    raise TypeError(
+                        f"the engine was given the class {cls.__name__}: give an object of it, such as {cls.__name__}()"
+                    )
         return super().__new__(cls)
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from lambdaboost._checks import check_whole
 from lambdaboost._words import plain
 from lambdaboost.datasets.table import Table, open_table
-from lambdaboost.evaluation.charts import as_html, escape_label
+from lambdaboost.evaluation.charts import as_html, escape_label, value_text
 from lambdaboost.saving import as_saved
 
 SHOWN = 12  # bars of a plot
@@ -69,19 +69,6 @@ class Explanation:
     @property
     def _caption(self) -> str:
         return f"The score of row {self.above} less that of row {self.below} is {self.difference:.4g}."
-
-
-def value_text(value: Any) -> str:
-    """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
-
-    >>> value_text(2022.0), value_text(0.1 + 0.2), value_text("de")
-    ('2022', '0.3', 'de')
-    """
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    if value.is_integer():
-        return f"{value:.0f}"
-    return f"{value:.6g}"
 
 
 def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:

@@ -28,6 +28,10 @@ RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, group: Any = None) -> Any:
     """The mean over queries as the caller expects it: see `Measure.__call__`, which lists the callers."""
     if isinstance(second, Queries):  # (scores, Queries)
+        if weight is not None or group is not None:
+            raise TypeError(
+                "weights are those of the queries: give (scores, Queries(…, weight=…)) and nothing else"
+            )
         return measure.mean(first, second)
     if hasattr(first, "predict"):  # (ranker, X, grades), from scikit-learn
         return score_estimator(measure, first, second, grades=weight)
@@ -35,7 +39,8 @@ def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, grou
         raise TypeError(
             f"a measure cannot be called with scores and an object of type {type(second).__name__}: give "
             "(scores, Queries), (preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) "
-            "or (ranker, X, y)"
+            "or (ranker, X, y); estimators that pass no queries, such as XGBRanker, take no measure: train by "
+            "LambdaRanker or xgboost.train"
         )
 
     # From an engine, which may be training.

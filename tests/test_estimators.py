@@ -403,12 +403,15 @@ def test_validation_sets_have_the_sources_and_positions_of_their_own_columns(eng
     made, metric = with_metric(engine, measure, objective=OBJECTIVES["positions"], **columns)
     train, other = table(rank=rank), table(rank=rank[::-1], clicks=CLICKS[::-1])
     made.fit(train, Q.relevance, eval_set=[(train, Q.relevance), (other, Q.relevance)], **metric)
-    for curves, of_set, clicks in zip(
-        curves_of(made), (rank, rank[::-1]), (CLICKS, CLICKS[::-1]), strict=True
-    ):
+    frames, ranks = (train, other), (rank, rank[::-1])
+    for curves, frame, of_set in zip(curves_of(made), frames, ranks, strict=True):
+        clicks = frame["clicks"]
         q = Queries(Q.relevance, Q.sizes, clicks=clicks, position=of_set)
         (curve,) = curves.values()
         assert curve[-1] == pytest.approx(measure(made.predict(train), q), rel=1e-6)
+        assert measure(made, frame, Q.relevance) == pytest.approx(curve[-1], rel=1e-6)
+    with pytest.raises(ValueError, match="position: X has no column 'rank'"):
+        measure(made, train.drop(columns="rank"), Q.relevance)
 
 
 def test_weights_of_rows_that_xgboost_cannot_count():

@@ -60,6 +60,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("reads 'relevance', not the source 'clicks': leave metric out", lambda: ClickTier(NDCG())),
         ("zeros is 'nan', expected one of label, missing", lambda: ClickTier(zeros="nan")),
         ("reads 'relevance', but pairs differ in 'clicks': give a measure", lambda: PairRule("clicks", NDCG())),
+        ("counts all pairs of 'relevance'", lambda: PairRule("relevance", PairAccuracy(), within=("clicks",))),
         # Lists.
         ("scheme is '3', expected one of 1, 2, 2", lambda: LambdaLoss(scheme="3")),
         (r"distance_weight=1\.0 belongs to scheme='2\+\+'", lambda: LambdaLoss(scheme="2", distance_weight=1.0)),
@@ -151,17 +152,6 @@ def blend(weight):
 def test_wrong_calls(message, objective, q, call):
     with pytest.raises((TypeError, ValueError), match=message):
         objective.gradient(**{"scores": S, "q": q} | call)
-
-
-@pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
-def test_what_an_engine_cannot_train(objective):
-    X, y = np.arange(90.0)[:, None], [0, 1, 2] * 30
-    for train in (
-        lambda: lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, y, group=[45, 45])),
-        lambda: xgb.train({}, xgb.DMatrix(X, y, group=[45, 45]), obj=objective),
-    ):
-        with pytest.raises(ValueError, match="train with GradientStep"):
-            train()
 
 
 def test_the_class_in_place_of_an_object():

@@ -5,26 +5,17 @@ import re
 import sys
 from pathlib import Path
 
-import lightgbm as lgb
+import naive
 import numpy as np
 from naive_measures import NAIVE, ReadingDepth
 from rules import RULES, FreshTier
 
-from lambdaboost import Queries, attach
-from lambdaboost.objectives import parse
+from lambdaboost import LambdaRank, Queries
+from lambdaboost.objectives.swaps import SWAPS, dcg
 
 ROOT = Path(__file__).parent.parent
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 YOURS = {f"lambdaboost/{folder}/yours.py" for folder in ("engines", "evaluation", "objectives")}
-
-
-def test_an_engine_trains_with_the_objective():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
-    data = attach(lgb.Dataset(X, np.ones(200), group=[20] * 10), fresh=y)
-    params = {"objective": parse("FreshTier(sigma=2)"), "verbose": -1, "min_data_in_leaf": 5}
-    scores = lgb.train(params, data, 5).predict(X)
-    q, measure = Queries(y, sizes=[20] * 10), ReadingDepth()
-    assert measure(scores, q) > measure(np.zeros(200), q)
 
 
 def test_they_are_checked_as_all_are_and_their_examples_are_right():
@@ -35,7 +26,18 @@ def test_they_are_checked_as_all_are_and_their_examples_are_right():
         assert done.attempted and not done.failed
 
 
+def test_the_swap_of_contributing_is_the_change_of_the_measure(monkeypatch):
+    monkeypatch.setitem(SWAPS, ReadingDepth, None)  # and not there afterwards
+    (code,) = re.findall(r"^```python\n(SWAPS\[.*?)^```", CONTRIBUTING, flags=re.DOTALL | re.MULTILINE)
+    exec(code, {**vars(dcg), "SWAPS": SWAPS, "ReadingDepth": ReadingDepth})
+    scores, grades = np.array([0.3, 0.1, 0.1, 0.7]), np.array([1.0, 0.0, 2.0, 0.0])
+    lam, mu = naive.by_swap(ReadingDepth(), scores, grades)
+    found = LambdaRank(ReadingDepth()).gradient(scores, Queries(grades, sizes=[4]))
+    np.testing.assert_allclose(found, [-lam, mu], atol=1e-6)
+
+
 def test_contributing_names_what_is_there():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    paths = set(re.findall(r"`((?:docs|examples|lambdaboost|tests)/[\w/]+\.\w+|constraints.txt)`", text))
+    paths = set(
+        re.findall(r"`((?:docs|examples|lambdaboost|tests)/[\w/]+\.\w+|constraints.txt)`", CONTRIBUTING)
+    )
     assert len(paths) > 15 and all((ROOT / path).exists() for path in paths - YOURS)

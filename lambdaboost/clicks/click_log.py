@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import refuse_labels
+from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._words import counted, quote
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import (
     Positions,
     as_floats,
+    check_order,
     factorize_in_order,
     positions_of,
     query_ids,
@@ -121,6 +122,9 @@ class ClickLog:
         weight: ArrayLike | None = None,
         session: ArrayLike | None = None,
     ) -> None:
+        given = {"document": document, "position": position, "clicked": clicked}
+        for name, of_rows in {**given, "weight": weight, "session": session}.items():
+            check_order(name, of_rows, "query", query)
         keys = {"query": query, "document": document, "session": session}
         columns: dict[str, Any] = {
             name: query_ids(name, key, name).copy() for name, key in keys.items() if key is not None
@@ -271,9 +275,10 @@ class ClickLog:
             The curve to divide by.
 
         """
-        a, b = smoothing
-        if not (0 <= a < np.inf and 0 <= b < np.inf):
-            raise ValueError(f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 9)")
+        remedy = "give two numbers ≥ 0, such as (1, 9)"
+        if np.shape(smoothing) != (2,):
+            raise ValueError(f"smoothing is {smoothing!r}: {remedy}")
+        a, b = (check_number("smoothing", number, 0, remedy=remedy) for number in smoothing)
         counts, found = self.counts(), self.find(query, document)
         looks = counts.impressions
         if isinstance(propensities, Propensities):

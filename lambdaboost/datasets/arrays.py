@@ -124,8 +124,13 @@ def feature_array(X: Any) -> Any:
     from sklearn import config_context  # which takes a second to import
     from sklearn.utils import check_array
 
-    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("m", "M"):
         raise TypeError(f"X is {X.dtype}: convert dates to numbers, such as days since the first one")
+    if kind == "V":
+        raise TypeError("X is a structured array, whose columns have names: give pandas.DataFrame(X)")
+    if np.ma.isMaskedArray(X):  # whose mask scikit-learn would leave out
+        X = as_array(X)
     with config_context(assume_finite=True):  # NaN is a missing value
         found = check_array(X, accept_sparse="csr")
     return found.astype(float_type(found.dtype), copy=False)
@@ -143,7 +148,7 @@ def float_type(kind: np.dtype[Any]) -> Any:
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
-    given = as_array(values)
+    given = only_column(values)
     if given.dtype == np.float32 and given.ndim == 1:
         refuse_labels(name, given, np.isinf(given), FINITE)
         return given.copy()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted
+from lambdaboost.datasets.arrays import as_floats
 from lambdaboost.datasets.queries import Queries, name_parts
 
 Categories = Mapping[Any, Sequence[Any]]  # the values of each categorical column, in the order of their codes
@@ -63,7 +64,8 @@ class Collection:
             raise TypeError(f"queries must be Queries, got {type(self.queries).__name__}")
         features, n = self.features, self.queries.n_documents
         dtype, is_sparse = getattr(features, "dtype", None), getattr(features, "format", None) == "csr"
-        if not (isinstance(features, np.ndarray) or is_sparse) or dtype not in (np.float32, np.float64):
+        is_dense = isinstance(features, np.ndarray) and not np.ma.isMaskedArray(features)
+        if not (is_dense or is_sparse) or dtype not in (np.float32, np.float64):
             raise TypeError(
                 f"features is a {type(features).__name__} of {dtype}: give an array or scipy CSR matrix of float32 or "
                 "float64"
@@ -149,7 +151,8 @@ class Collection:
         if isinstance(columns, str):
             raise TypeError(f"columns is the string {columns!r}: give a list, such as [{columns!r}]")
         known, columns = [*range(self.n_features), *(self.feature_names or ())], list(columns)
-        if strange := [column for column in columns if column not in known]:
+        # True is equal to 1: a mask would remove other columns.
+        if strange := [one for one in columns if one not in known or isinstance(one, bool | np.bool_)]:
             raise ValueError(
                 f"no feature is called {strange[0]!r}: give a name or an index from 0 to {self.n_features - 1}"
             )
@@ -223,7 +226,7 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     >>> click_rate([0, 1, 3, 0, 0], Queries([0, 1, 2, 0, 0], sizes=[3, 2]))
     array([0. , 0.5, 1. , 0. , 0. ])
     """
-    clicks = np.asarray(counts, dtype=np.float64)
+    clicks = as_floats("counts", counts)
     if clicks.shape != (queries.n_documents,):
         raise ValueError(
             f"counts has shape {clicks.shape}, expected ({queries.n_documents},): one count per document"

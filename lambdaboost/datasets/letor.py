@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole, naming_rows, refuse_labels
-from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
+from lambdaboost._files import SUFFIX, reading, replacing
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX
@@ -30,6 +30,7 @@ LINE = re.compile(
 )
 # Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"^\s*docid\s*=\s*(\S+).*", re.DOTALL)
+NO_NAME = {"\n", "\r", "\0"}  # what no comment holds
 HIGHEST_FEATURE = (1 << 31) - 1
 PART = 1 << 10  # lines that are parsed at once, which take many times the memory of their values
 # Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
@@ -52,7 +53,7 @@ def read_letor(
         Number of columns, for a part in which the last features never occur; by default the highest index.
     absent : float
         The value of a feature that a line does not have: 0, as LETOR means it, or NaN, as XGBoost's own reader takes
-        it. With NaN features are dense.
+        it. With another value than 0 features are dense.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def read_letor(
             f"n_features is {width}, but {path} has a feature {highest}: give at least {highest}"
         )
     features: Any
-    if stored < DENSE_SHARE * n * width and not np.isnan(absent):
+    if stored < DENSE_SHARE * n * width and absent == 0:
         from scipy import sparse
 
         counts, columns, values = map(np.concatenate, zip(*parts, strict=True))
@@ -152,9 +153,16 @@ def read_letor(
         if queries:
             q = Queries(grades, ids=queries)
     if not queries:
-        # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are.
-        plain = without_compression_suffix(path)
-        sizes_file = path.with_name(f"{plain.name}.query{path.name.removeprefix(plain.name)}")
+        # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are, and reads ``<data>.weight``.
+        plain = path
+        if path.suffix in SUFFIX:
+            plain = path.with_suffix("")
+        sizes_file, weights_file = (
+            path.with_name(f"{plain.name}.{what}{path.name.removeprefix(plain.name)}")
+            for what in ("query", "weight")
+        )
+        if weights_file.exists():
+            warn(f"{weights_file} is not read: give its weights to Queries as weight=")
         if not sizes_file.exists():
             raise ValueError(f"{path} has no qid on its lines, and there is no {sizes_file.name}; {EXPECTED}")
         with reading(sizes_file) as file:
@@ -234,7 +242,7 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     Raises
     ------
     ValueError
-        If a grade is missing (NaN) or a document name contains a line break.
+        If a grade is missing (NaN) or a document name is no text or contains a line break.
 
     Examples
     --------
@@ -259,10 +267,11 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     names = [""] * q.n_documents
     if collection.documents is not None:
         names = collection.documents.tolist()
-    if broken := [row for row, name in enumerate(names) if "\n" in name or "\r" in name]:
-        raise ValueError(
-            f"documents[{broken[0]}] is {names[broken[0]]!r}: LETOR names hold no line breaks; rename the document"
-        )
+    for row, name in enumerate(names):
+        if not isinstance(name, str) or not NO_NAME.isdisjoint(name):
+            raise ValueError(
+                f"documents[{row}] is {name!r}: LETOR names are text without line breaks; rename the document"
+            )
     ids: Any = np.arange(1, q.n_queries + 1)
     if q.ids is not None and all(
         isinstance(one, int) and not isinstance(one, bool) for one in q.ids.tolist()

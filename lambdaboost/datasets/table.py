@@ -29,11 +29,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import naming_rows
 from lambdaboost._files import SUFFIX, check_file, reading
 from lambdaboost._installed import install_command
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
-from lambdaboost.datasets.arrays import as_array, float_type, is_missing
+from lambdaboost.datasets.arrays import as_array, float_type, is_missing, refuse_merged
 from lambdaboost.datasets.letor import read_letor
 
 QUERY, LABEL = "qid", "label"  # the columns of LETOR text, and the command line's defaults
@@ -49,7 +50,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
-PADDED = r"0\d"  # the beginning of a number with leading zeros, which may be a code
+PADDED = r"\s*0\d"  # the beginning of a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
 NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
@@ -196,20 +197,20 @@ class Table:
             if values.dtype.kind in "biuf":
                 found.append(values.astype(float_type(values.dtype), copy=False))
                 continue
-            # Objects are numbers with missing ones, or text.
-            if values.dtype.kind == "O":
-                floats = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
-                found.append(floats)
-                if (wrong := np.isnan(floats) & ~is_missing(values)).any():
-                    row = int(wrong.argmax())
-                    faults.append(
-                        f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
-                    )
-                    continue
-            if column in self.fields:
-                continue
-            if values.dtype.kind != "O" or any(isinstance(value, str) for value in values):
+            if values.dtype.kind != "O":
                 faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
+                continue
+            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too.
+            floats = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+            found.append(floats)
+            texts = (value for value in values if isinstance(value, str | bytes))
+            if (wrong := np.isnan(floats) & ~is_missing(values)).any():
+                row = int(wrong.argmax())
+                faults.append(
+                    f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
+                )
+            elif column not in self.fields and (text := next(texts, None)) is not None:
+                faults.append(f"column {quote(column)} of {self.name} holds text, such as {quote(text)}")
         if faults:
             named = "; ".join(faults[:8])
             if len(faults) > 8:
@@ -222,7 +223,8 @@ class Table:
     def factorize(self, column: Any) -> tuple[list[Any], NDArray[np.int64]]:
         """The different values of a column, and the place of that of each row, int64 (n_rows,); -1 where it is missing.
 
-        The values are those of a pandas categorical type, else those in the rows; whole numbers exactly.
+        The values are those of a pandas categorical type, else those in the rows; whole numbers exactly: floats so
+        large that neighbouring ones merge raise ValueError.
 
         >>> import pyarrow as pa
         >>> open_table(pa.table({"c": ["b", None, "a", "b"]})).factorize("c")
@@ -239,6 +241,8 @@ class Table:
         values = self.values(column)
         if not there.all():
             values = as_array(series.drop_nulls())
+        with naming_rows(lambda row: self.place(int(np.flatnonzero(there)[row]))):
+            refuse_merged(f"column {quote(column)}", values)
         code, different = pd.factorize(values)
         of_row = np.full(there.size, -1)
         of_row[there] = code
@@ -371,7 +375,10 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     except (ValueError, OSError, RuntimeError) as error:  # the latter of zip files with a password
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise ValueError(f"{path} cannot be read as {what}: {str(error).rstrip()}") from None
+        fault = str(error).rstrip()
+        if isinstance(error, UnicodeDecodeError):
+            fault += "; save it as UTF-8"
+        raise ValueError(f"{path} cannot be read as {what}: {fault}") from None
     return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, fields=fields)
 
 
@@ -388,13 +395,14 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
     if len(names) == 1 and (found := [one for one in ";,\t|" if one != separator and one in names[0]]):
         by = {",": "commas", "\t": "tabs"}[separator]
         raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
-    # The header with one row: pandas would take the first column for an index where rows have one cell more.
-    pd.read_csv(io.BytesIO(data), header=None, nrows=2, dtype=str, **settings)
 
-    # Columns that are text are missing only where they are empty.
-    kept, empty = set(text), ["", *MISSING, *(f" {word}" for word in MISSING)]
-    settings["na_values"] = {name: [""] if name in kept else empty for name in names}
+    # Columns that are text are missing only where they are empty. A column without a name is called so by pandas.
+    kept, empty = {name for name in text if name is not None}, ["", *MISSING, *(f" {word}" for word in MISSING)]
+    called = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
+    settings["na_values"] = {name: [""] if name in kept else empty for name in called}
     frame = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=dict.fromkeys(kept, str), **settings)
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes the first cells for an index
+        raise ValueError(f"row 1 has more cells than the header, which has {len(names)}; name each column")
     for name in frame.columns.intersection(list(kept)):
         if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):
             warn(
@@ -419,7 +427,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
     as_text = dict.fromkeys(kept.intersection(names), "")
     is_numeric = [getattr(kind, "kind", "") in "iuf" for kind in frame.dtypes]
     texts = (fields for _, fields in frame.loc[:, np.logical_not(is_numeric)].items())
-    in_texts = sum(int(fields.astype(str).str.match(PADDED, na=False).sum()) for fields in texts)
+    in_texts = sum(fields.astype(str).str.count(rf'(?:^|[\s{separator}"])0\d').sum() for fields in texts)
     if count_leading_zeros(data, separator) > in_texts:
         whole = [at for at in np.flatnonzero(is_numeric) if (frame.iloc[:, at].dropna() % 1 == 0).all()]
         again = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=whole, **settings)
@@ -430,7 +438,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
 
 
 def count_leading_zeros(data: bytes, separator: str) -> int:
-    r"""How many fields begin with a zero and another digit, at most: a text may hold what looks like one.
+    r"""How many words begin with a zero and another digit, as fields do, and what stands in them behind a blank.
 
     >>> count_leading_zeros(b'q,x\n007,0.5\n"08",10\n', ",")
     2
@@ -439,7 +447,7 @@ def count_leading_zeros(data: bytes, separator: str) -> int:
     before, letter, after = letters[:-2], letters[1:-1], letters[2:]
     # Few zeros stand after what comes before digits, as separators, quotes and ends of lines do.
     found = (letter == ord("0")) & (before < ord("0")) & (after >= ord("0")) & (after <= ord("9"))
-    return int(np.isin(before[found], list(f'{separator}\n\r"'.encode())).sum())
+    return int(np.isin(before[found], list(f'{separator}\n\r" '.encode())).sum())
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -96,6 +96,7 @@ def draw_gains(axes: Any, differences: NDArray[np.float64], y: str) -> None:
     for side, text, colour in ((heights > 0, "better", COLOURS[0]), (heights < 0, "worse", COLOURS[1])):
         axes.stairs(np.where(side, heights, np.nan), edges, fill=True, color=colour, label=text)
     axes.axhline(0, color="black", linewidth=0.8)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     label_axes(axes, "Queries by their difference", y)
 
 
@@ -187,6 +188,19 @@ def ends_of(low: float, high: float) -> str:
     if not np.isfinite(high - low):
         return "too few queries"
     return f"{100 * low:+.2f} to {100 * high:+.2f}"
+
+
+def value_text(value: Any) -> str:
+    """The value of a feature, which is a float for a model; a whole number, such as a year, has no point.
+
+    >>> value_text(2022.0), value_text(0.1 + 0.2), value_text("de")
+    ('2022', '0.3', 'de')
+    """
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    if value.is_integer():
+        return f"{value:.0f}"
+    return f"{value:.6g}"
 
 
 def html_table(frame: Any, **options: Any) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import error_context
+from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
@@ -36,7 +37,7 @@ class Difference(NamedTuple):
     Attributes
     ----------
     system, measure : str
-        Their names; that of the measure is its `repr`.
+        Their names; that of the measure is its text, such as ``"NDCG(k=3)"``.
     mean, difference : float
         The mean, and that less the mean of the baseline.
     low, high : float
@@ -69,7 +70,7 @@ class Comparison:
     Attributes
     ----------
     frame : pandas.DataFrame
-        A row for each system and measure, the baseline first: ``system``, ``measure`` (its `repr`), ``mean``,
+        A row for each system and measure, the baseline first: ``system``, ``measure`` (its text), ``mean``,
         ``difference`` from the baseline with its 95% interval from ``low`` to ``high``, ``p`` of the paired t-test and
         ``p after Holm``, corrected for all rows. Rows of the baseline have NaN from ``difference`` on.
     means_over : str
@@ -101,15 +102,22 @@ class Comparison:
     @property
     def caption(self) -> str:
         """What `means_table` shows."""
+        base = plain(self.systems[0])
         if len(self.systems) == 1:
             return self.means_over
-        return f"{self.means_over} {LEGEND} than {plain(self.systems[0])} ({self.criterion})."
+        if not (self.frame[HOLM] < LEVEL).any():
+            return f"{self.means_over} No difference from {base} is significant ({self.criterion})."
+        return f"{self.means_over} {LEGEND} than {base} ({self.criterion})."
 
     def __getitem__(self, key: tuple[str, Measure | str]) -> Difference:
         """The row of a system and a measure."""
+        if not isinstance(key, tuple) or len(key) != 2:
+            such_as = f"comparison[{self.systems[-1]!r}, {self.measures[0]!r}]"
+            raise TypeError(f"the key is {shorten_repr(key)}: give a system and a measure, such as {such_as}")
         system, measure = key
-        if measure not in self.measures:  # a measure, or its name in results
-            measure = repr(parse_all(measure)[0])
+        if measure not in self.measures:
+            with suppress(ValueError):  # it is a measure, or its name in results
+                measure = str(parse_all(measure)[0])
         found = self.frame[(self.frame["system"] == system) & (self.frame["measure"] == measure)]
         if found.empty:
             raise KeyError(
@@ -182,8 +190,8 @@ def compare(
        LightGBM     33.33 66.67
     lambdaboost     66.67 83.33
     <BLANKLINE>
-    Means over 3 queries, times 100. ▲ better, ▼ worse than LightGBM (paired t-test, p < 0.05 after Holm's correction
-    for 2 comparisons).
+    Means over 3 queries, times 100. No difference from LightGBM is significant (paired t-test, p < 0.05 after Holm's
+    correction for 2 comparisons).
     >>> comparison["lambdaboost", MRR()].p
     1.0
 
@@ -200,8 +208,9 @@ def compare_values(
 
     Parameters
     ----------
-    values : mapping of str to mapping of Measure to array of shape (n_queries,)
-        The values of each system by its name, the baseline first; NaN where a measure is undefined.
+    values : mapping of str to mapping of Measure or str to array of shape (n_queries,)
+        The values of each system by its name, the baseline first; NaN where a measure is undefined. A measure that
+        lambdaboost does not compute is named by any text.
     weight : array of shape (n_queries,), optional
         The weight of each query, finite and ≥ 0.
 
@@ -221,43 +230,53 @@ def compare_values(
     import pandas as pd
 
     _check_systems("values", values)
+    for name, of in values.items():
+        if not isinstance(of, Mapping):
+            raise TypeError(
+                f"values of {quote(name)} is of type {type(of).__name__}: give a dict of the values of each measure, "
+                "such as {NDCG(3): [0.5, 0.25]}"
+            )
     base, first = next(iter(values.items()))
     if not first:
         raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
     n = np.size(next(iter(first.values())))
     w = np.ones(n)
     if weight is not None:
-        w = np.asarray(weight, dtype=np.float64)
+        with error_context("weight"):
+            w = np.asarray(weight, dtype=np.float64)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError(f"weight is {quote(w)}: give one weight per query, ({n},), finite and ≥ 0")
     if n and not w.any():
         raise ValueError("weight is 0 for every query: give some queries a weight above 0")
 
-    # Tables and `Comparison` know measures by their `repr`, in which a long curve of propensities is abridged.
-    texts = [repr(measure) for measure in first]
+    # Tables and `Comparison` know measures by their text, in which a long curve of propensities is abridged.
+    texts = [str(measure) for measure in first]
     if twice := [text for text in texts if texts.count(text) > 1]:
         raise ValueError(f"values has two measures shown as {twice[0]}: compare them one after the other")
 
     # The values of each measure, (n_systems, n_queries), and the weights, of queries on which every system has one.
     compared = {}
     for measure in first:
-        arrays = [np.asarray(of.get(measure, ()), dtype=np.float64) for of in values.values()]
-        for name, array in zip(values, arrays, strict=True):
+        arrays = []
+        for name, of in values.items():
+            with error_context(f"{measure} of {quote(name)}"):
+                array = np.asarray(of.get(measure, ()), dtype=np.float64)
+            arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
-                    f"{measure!r} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
+                    f"{measure} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
                     f"the same queries as {quote(base)}, which has {n}"
                 )
         of_systems = np.array(arrays)
         known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
         if not known.any():
-            raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
+            raise ValueError(f"{measure} is undefined on every query: there is nothing to compare")
         compared[measure] = of_systems[:, known], w[known]
 
     rows = []
     for place, name in enumerate(values):
         for measure, (of_systems, h) in compared.items():
-            row = [name, repr(measure), mean_of(of_systems[place], h), *[np.nan] * 5]
+            row = [name, str(measure), mean_of(of_systems[place], h), *[np.nan] * 5]
             if place > 0:
                 gain = of_systems[place] - of_systems[0]
                 row[3:7] = mean_of(gain, h), *interval(gain, h), two_sided_p(gain, h)

@@ -169,19 +169,22 @@ class Measure(Value, ABC, registered=False):
         return np.isnan(replace(self, empty=math.nan).per_query(np.arange(q.n_documents), q))
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
-        """The mean over queries, returned as the caller expects it.
+        """The mean over queries, weighted by ``q.query_weight`` and without those that are NaN, as the caller wants it.
 
-        ``(scores, Queries)`` returns the mean weighted by ``q.query_weight``, over the queries that are not NaN. A
-        measure also works as
+        ====================================== ============================ ======================
+        caller                                 arguments                    result
+        ====================================== ============================ ======================
+        you                                    scores, Queries              the mean
+        ``feval=`` of `lightgbm.train`         preds, Dataset               ``name, value, True``
+        ``eval_metric=`` of `LGBMRanker.fit`   y_true, y_pred, weight,      ``name, value, True``
+                                               group
+        ``custom_metric=`` of `xgboost.train`  preds, DMatrix               ``name, value``
+        ``scoring=`` of scikit-learn           ranker, X, grades            the mean
+        ====================================== ============================ ======================
 
-        - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` returns ``(name, value, True)``;
-        - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` returns the same;
-        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` returns ``(name, value)``;
-        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` returns the mean, with X a frame whose queries and label
-          sources are the columns that the ranker names, by default the queries in column ``qid``.
-
-        The reported name is `name`. For XGBoost it has the prefix ``pre-`` unless it begins with ndcg, map, pre or auc:
-        XGBoost's early stopping minimises every other name.
+        X is a frame whose queries and label sources are the columns that the ranker names, by default the queries in
+        column ``qid``. The reported name is `name`. For XGBoost it has the prefix ``pre-`` unless it begins with ndcg,
+        map, pre or auc: XGBoost's early stopping minimises every other name.
 
         With `Queries`, a warning says where rows stand in the order of their labels and many scores tie, since the
         order of the rows then decides.

@@ -40,7 +40,7 @@ def parse(text: str) -> Measure:
 
     Names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``; those
     of measures of another label source end with it: ``ndcg@10-clicks``. They give lambdaboost's measure of that name,
-    so a query without a relevant document counts 0. No code runs.
+    so a query without a relevant document counts 0. No code runs. Objectives are read by `lambdaboost.parse`.
 
     Raises
     ------
@@ -118,10 +118,8 @@ def _of_name(text: str) -> Measure | None:
         return None
     by_lower = {**{name.lower().replace("_", ""): name for name in MEASURES}, **ALIASES}
     name = by_lower.get(found["name"].lower().replace("_", ""))
-    if name is None:  # perhaps a class or a curve, or else an error that suggests a name
-        if found["k"] is None and not found["parts"]:
-            return None
-        return _make(found["name"], MEASURES, text)
+    if name is None:
+        return _make(found["name"], MEASURES, text)  # an error that suggests a name
 
     # A part with a dot is a parameter and its value; another one is the source, and then ndcg is that of clicks.
     given: dict[str, Any] = {}
@@ -176,7 +174,7 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", error)  # of a SyntaxError without the place, which is in the text
-        remedy = "give the repr of a value, or its .text, such as Propensities have"
+        remedy = "give the repr of a value, such as NDCG(k=10), or the .text of Propensities"
         raise ValueError(f"cannot read {quote(text)} ({reason}): {remedy}") from None
 
     def read(node: ast.AST) -> Any:

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import install_command
-from lambdaboost._words import counted, plain, quote
+from lambdaboost._words import counted, listed, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import charts
-from lambdaboost.evaluation.charts import html_table, text_frame
+from lambdaboost.evaluation.charts import html_table, text_frame, value_text
 from lambdaboost.evaluation.comparison import Comparison, compare_values, measure_systems
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, parse_all
@@ -95,6 +95,9 @@ def report(
     """
     path = Path(path)
     check_place("path", path)
+    for argument, given in (("histories", histories), ("explanations", explanations), ("run", run)):
+        if not isinstance(given, Mapping | None):
+            raise TypeError(f"{argument} is of type {type(given).__name__}, expected a dict")
     chosen: tuple[Measure, ...] = ()
     if measures is not None:
         chosen = parse_all(measures)
@@ -108,9 +111,8 @@ def report(
         if len(measure.name) > LONGEST_NAME:
             names[measure] = f"{type(measure).__name__} ({at})"
     firsts = list({m.source: m for m in reversed(chosen)}.values())[::-1]  # of each label source
-    facts = _facts(run or {}, queries, chosen)
+    facts = _facts(run or {}, queries, names)
     facts += [(f"Ties of {name}", said) for name, said in ties.items()]
-    facts += [(short, repr(measure)) for measure, short in names.items()]
     sections = {
         "Measures": _measures_section(values, queries, comparison, names),
         "Trade-off": _trade_off_section(comparison, names, *firsts),
@@ -204,15 +206,18 @@ def _trade_off_section(
         return ""
     pieces = []
     for up in further:
-        caption = (
-            f"{names[across]} against {names[up]}; up and right is better. The line joins the Pareto "
-            "front, systems that no other beats on both. Bars are 95% intervals of the differences from "
-            f"{comparison.systems[0]}."
-        )
         points = {
             system: [100 * np.array(comparison[system, m][2:6]) for m in (across, up)]
             for system in comparison.systems
         }
+        means = np.array([[of_measure[0] for of_measure in of] for of in points.values()])
+        front = charts.pareto_front(means).tolist()
+        best = [system for system, mean in zip(points, means.tolist(), strict=True) if mean in front]
+        caption = (
+            f"{names[across]} against {names[up]}; up and right is better. On the Pareto front, as no other "
+            f"is better in both: {listed(best)}. Bars are 95% intervals of the differences from "
+            f"{comparison.systems[0]}."
+        )
         x, y = (f"Mean {charts.escape_label(names[m])} × 100" for m in (across, up))
         draw = partial(charts.draw_front, points=points, x=x, y=y)
         pieces.append(_chart(draw, caption))
@@ -261,8 +266,8 @@ def _gains_section(
                 f"{names[measure]} of each query, {system} less {baseline}, sorted: {better} better, "
                 f"{x.size - better - worse} equal, {worse} worse."
             )
-            y = f"Difference in {charts.escape_label(names[measure])}"
-            pieces.append(_chart(partial(charts.draw_gains, differences=x, y=y), caption))
+            y = f"Difference in {charts.escape_label(names[measure])} × 100"
+            pieces.append(_chart(partial(charts.draw_gains, differences=100 * x, y=y), caption))
         before, after = (values[name][measures[0]] for name in (baseline, system))
         size = np.nan_to_num(np.abs(after - before)) * (q.query_weight > 0)
         rows = []
@@ -284,17 +289,19 @@ def _explanations_section(explanations: Mapping[str, Any]) -> str:
     """The contributions of the features to each difference of scores, in a chart and a table."""
     pieces = []
     for which, why in explanations.items():
+        if not hasattr(why, "frame"):
+            raise TypeError(f"explanations[{quote(which)}] is {plain(why)}: give what explain returns")
         pieces.append(_chart(why.plot, f"{which} What each feature adds to the difference of their scores."))
         rows = []
         for name, above, below, contribution in why.frame.head(SHOWN).itertuples(index=False):
-            rows.append([str(name), str(above), str(below), f"{contribution:+.4g}"])
+            rows.append([str(name), value_text(above), value_text(below), f"{contribution:+.4g}"])
         frame = text_frame(["Feature", "Above", "Below", "Contribution"], rows)
         pieces.append(_table(frame, f"The largest of {counted(len(why.frame), 'contribution')}."))
     return "\n".join(pieces)
 
 
-def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> list[tuple[str, str]]:
-    """Names and values: the caller's, a nested one with all names on its path, and those of the data."""
+def _facts(run: Mapping[str, Any], q: Queries, names: Mapping[Measure, str]) -> list[tuple[str, str]]:
+    """Names and values: the caller's, a nested one with all names on its path, those of the data and of measures."""
     facts: list[tuple[str, str]] = []
     pending = [*reversed([*run.items()])]
     while pending:
@@ -318,9 +325,11 @@ def _facts(run: Mapping[str, Any], q: Queries, measures: Iterable[Measure]) -> l
             text += f", {known.min():g} to {known.max():g}"
         facts.append((f"Labels {name}", text))
 
-    # How queries count on which a measure is undefined.
-    for measure in measures:
+    # Measures, and how queries count on which one is undefined.
+    for measure, short in names.items():
+        text = repr(measure)
         if n := int(measure.undefined_on(q).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
-            facts.append((repr(measure), f"undefined on {counted(n, 'query', 'queries')}, {how}"))
+            text += f", undefined on {counted(n, 'query', 'queries')}, {how}"
+        facts.append((short, text))
     return facts

@@ -186,7 +186,8 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
 def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = None) -> Any:
     """Convert scores to a run frame, the documents of each query in rank order, without those of score −inf.
 
-    Queries without ids are numbered from 1, and rows from 0 where no ids of `documents` are given.
+    Queries without ids are numbered from 1, and rows from 0 where no ids of `documents` are given. Scores that tie are
+    in input order here, as in measures, but `write_trec_run`, `from_runs` and trec_eval order them by id, descending.
 
     >>> print(to_run([0.1, 0.9], Queries([1, 0], ids=["q", "q"]), ["a", "b"]).to_string(index=False))
     query_id doc_id  score
@@ -223,14 +224,26 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
     names = np.asarray(documents)
     if names.shape != (n,):
         raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
-    frame = pd.DataFrame({"query_id": np.repeat(ids, queries.sizes), "doc_id": names}).astype(str)
+    table = pd.DataFrame({"query_id": np.repeat(ids, queries.sizes), "doc_id": names})
+    frame = _ids_as_text("documents", table)
     _refuse(frame.duplicated(KEY), "documents", frame, "repeats a document; keep one of them")
     return frame
 
 
+def _ids_as_text(name: str, table: Any) -> Any:
+    """The columns query_id and doc_id as text, so that 301 is '301'."""
+    from pandas.api.types import is_float_dtype
+
+    for c in KEY:
+        if is_float_dtype(table[c]):
+            raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
+        _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
+    return table[KEY].astype(str)
+
+
 def _check_frame(name: str, frame: Any, column: str) -> Any:
-    """The columns query_id, doc_id and `column` as a pandas frame with ids as text, so that 301 is '301'."""
-    from pandas.api.types import is_float_dtype, is_numeric_dtype
+    """The columns query_id, doc_id and `column` as a pandas frame, ids as text."""
+    from pandas.api.types import is_numeric_dtype
 
     try:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
@@ -241,11 +254,7 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
     if not is_numeric_dtype(table[column]):
         raise TypeError(f"{column} of {name} is {table[column].dtype}: give numbers")
-    for c in KEY:
-        if is_float_dtype(table[c]):
-            raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
-        _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
-    out = table[KEY].astype(str).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
+    out = _ids_as_text(name, table).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
     if out.empty:
         raise ValueError(f"{name} is empty: give at least one document of one query")
     _refuse(~np.isfinite(out[column]), name, out, f"has no finite {column}; give one, or leave the row out")

@@ -28,10 +28,13 @@ class Bound:
     objective: object  # for messages
     offsets: NDArray[np.int64]  # of the queries
     weight: NDArray[np.float32] | None  # of each document
-    lambda_mu: LambdaFunction
+    lambda_mu: LambdaFunction  # what `prepare` of the objective gave: a closure, or `PreparedPairs`
 
     def __call__(self, scores: ArrayLike, iteration: int = 0) -> LambdaMu:
-        """λ and μ of every document, before weights, (n_documents,) each; raises as `Objective.gradient` does."""
+        """λ and μ of every document, before weights, (n_documents,) each.
+
+        Raises as `Objective.gradient` does, but scores are taken by place: the index of a pandas Series is not read.
+        """
         if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
         s, n = np.ascontiguousarray(scores, dtype=np.float64), int(self.offsets[-1])

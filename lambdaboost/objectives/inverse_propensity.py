@@ -21,7 +21,7 @@ class InversePropensity(PairObjective):
     If users examine position k with probability :math:`p_k`, and click on what they examine and like, then the
     expected clicks weighted by :math:`1/p_k` equal those without position bias (Joachims, Swaminathan and Schnabel
     2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
-    :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
+    :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective.
 
     Only documents with a label above 0 need a position. In a combination wrap the parts:
     ``Blend(LambdaRank(), InversePropensity(ClickTier(), propensities), 0.1)``.
@@ -78,7 +78,7 @@ class InversePropensity(PairObjective):
         return replace(self.objective.rule, factors=self.inverse_propensities)
 
     def inverse_propensities(self, q: Queries) -> NDArray[np.float32]:
-        """1/p of each document, 1 without a click, float32 (n_documents,); of no length where all are 1."""
+        """1/p of each document, 1 without a click, float32 (n_documents,)."""
         # Clicks, each of which needs a position.
         source = self.objective.rule.source
         clicked = q.source(source) > 0
@@ -90,8 +90,6 @@ class InversePropensity(PairObjective):
         weight = 1 / self.propensities.of(q, rows)
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)
-        if (weight == 1).all():
-            return np.empty(0, np.float32)
         factor = np.ones(q.n_documents, dtype=np.float32)
         factor[rows] = weight
         return factor

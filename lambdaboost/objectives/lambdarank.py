@@ -26,7 +26,7 @@ class LambdaRank(PairObjective):
     MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
     MRR@k               :math:`|\max(v(r_j), x_i) - Z|`
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
-    PairAccuracy        :math:`(1 + \sum_{p < t < r} \mathrm{sgn}(l_i - l_t) - \mathrm{sgn}(l_j - l_t)) / N`
+    PairAccuracy        :math:`(1 + \sum_{p < t < r} (\mathrm{sgn}(l_i - l_t) - \mathrm{sgn}(l_j - l_t))) / N`
     Spearman            :math:`|r_i - r_j|\,|b_i - b_j| / (AB)`, r the ranks of documents with a label
     =================== =======================================================================================
 

@@ -25,18 +25,37 @@ OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where
 
 @dataclass(frozen=True)
 class Needs:
-    """What an objective reads, and what an engine has to know of it."""
+    """What an objective reads, and what an engine has to know of it.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        The label sources. Data without one of them are refused, with the way to give it.
+    positions : bool
+        Whether it reads the positions at which rows were shown, so that data without them are refused.
+    ties_by_row : bool
+        Whether documents of equal score count by the order of their rows. In the first round all scores are equal.
+    sign_changes : bool
+        Whether μ can be negative, so that no Newton step can use it: an engine trains it within `GradientStep` only.
+    counts_documents : bool
+        Whether hessians are 1, or the schedule's weight, so that an engine's least hessian of a leaf counts documents.
+    allows_negative : bool
+        Whether labels may be below 0, since only their order or their differences count.
+
+    Examples
+    --------
+    >>> from lambdaboost import graded
+    >>> from lambdaboost.objectives import Needs
+    >>> graded().needs == Needs(("relevance", "clicks"))
+    True
+
+    """
 
     sources: tuple[str, ...] = (RELEVANCE,)
-    # The positions at which rows were shown, so that data without them are refused.
     positions: bool = False
-    # Ties are ranked by row, and the gradient depends on it. In the first round all scores are equal.
     ties_by_row: bool = True
-    # μ can be negative, so that no Newton step can use it.
     sign_changes: bool = False
-    # Hessians are 1, or the schedule's weight, so that an engine's smallest hessian of a leaf counts documents.
     counts_documents: bool = False
-    # Labels may be below 0, since only their order or their differences count.
     allows_negative: bool = False
 
     @staticmethod
@@ -59,7 +78,8 @@ class Objective(Value, registered=False):
     ``xgb.train(…, obj=objective)``.
 
     An objective of your own is a subclass that defines `lambdas`. What it needs is by default what its parts need, or
-    what its field `metric` reads; otherwise define `needs`. Objectives of lambdaboost define `prepare`::
+    what its field `metric` reads, or the labels that its field `source` names; otherwise define `needs`. Objectives of
+    lambdaboost define `prepare`::
 
         gradient, or an engine ──> on(q) ──> prepare(q) ──> a function of each round ──> `lambdas` of your own
     """
@@ -84,13 +104,13 @@ class Objective(Value, registered=False):
 
     @property
     def needs(self) -> Needs:
-        """What it reads, and what an engine has to know of it: that of its parts or its measure."""
+        """What it reads, and what an engine has to know of it: that of its parts, its measure or its label source."""
         if self.parts:
             return Needs.merged([part.needs for part in self.parts])
         metric = getattr(self, "metric", None)
         if isinstance(metric, Measure):
-            return Needs(metric.sources, allows_negative=metric.allows_negative)
-        return Needs()
+            return Needs(metric.sources, metric.reads_positions, allows_negative=metric.allows_negative)
+        return Needs((getattr(self, "source", RELEVANCE),))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -140,6 +160,7 @@ class Objective(Value, registered=False):
         wanted = (
             f"lambdas of {self!r} has to return λ and μ, two arrays of numbers of shape ({q.n_documents},)"
         )
+        sign_changes = self.needs.sign_changes
 
         def lambda_mu(now: Round) -> LambdaMu:
             # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
@@ -154,6 +175,12 @@ class Objective(Value, registered=False):
                     raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
                 if values.dtype.kind not in "buif":
                     raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
+            # Less than 0 by more than rounding: an engine would divide by sums of any sign, silently.
+            if not sign_changes and mu.min() < -1e-6 * abs(mu.max()):
+                raise ValueError(
+                    f"μ[{mu.argmin()}] of {self!r} is {mu.min():g} in round {now.iteration}, and a Newton step needs "
+                    f"μ ≥ 0: define needs with sign_changes=True, and train with GradientStep({self!r})"
+                )
             return lam, mu
 
         return lambda_mu

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation import Measure, PairAccuracy
 from lambdaboost.evaluation.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.sigmoid import Force, Local, Logistic
 from lambdaboost.objectives.swaps import gains_and_swap
@@ -26,12 +26,12 @@ class PairRule:
     source: str
     metric: Measure | None = None  # its |ΔZ| weights a pair; None: every weight is 1
     within: tuple[str, ...] = ()
-    skip_zero: bool = False
+    skip_zero: bool = False  # leave out documents labelled 0 in `source`
     sigma: float = 1.0
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
     # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
-    # document is the better: float32 (n_documents,), or of no length where all are 1.
+    # document is the better: float32 (n_documents,).
     factors: Callable[[Queries], NDArray[np.float32]] | None = None
     # The weight of a pair is the mean over rankings by scores with noise of this scale (`noise`); 0: without noise.
     beta: float = 0.0
@@ -44,6 +44,12 @@ class PairRule:
             raise ValueError(
                 f"metric {self.metric!r} reads {self.metric.source!r}, but pairs differ in {self.source!r}: give a "
                 "measure of that source"
+            )
+        # Its swaps count the pairs of all labels of the source.
+        if isinstance(self.metric, PairAccuracy) and (self.within or self.skip_zero):
+            raise ValueError(
+                f"metric {self.metric!r} counts all pairs of {self.source!r}, and this rule leaves some out: give "
+                "another measure, or None"
             )
 
     @property

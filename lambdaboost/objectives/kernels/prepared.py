@@ -41,6 +41,8 @@ LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
 }
+# In place of factors that are all 1. Kernels ask for `factor.size`: by an array of ones they would take 5 % longer, and
+# by None they would be compiled once more, for another type.
 NO_FACTOR = np.empty(0, np.float32)
 
 

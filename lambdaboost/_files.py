@@ -132,11 +132,6 @@ def check_place(name: str, path: Path) -> None:
         raise ValueError(f"{name} {path}: folder {folder} is not writable; choose another") from None
 
 
-def without_compression_suffix(path: Path) -> Path:
-    """``rank.train`` for ``rank.train.xz``."""
-    return path.with_suffix("") if path.suffix in SUFFIX else path
-
-
 def check_file(path: Path) -> None:
     """Raise for a folder, and for a pipe, socket or device: these can be read only once and may never end."""
     mode = os.stat(path).st_mode

@@ -17,7 +17,6 @@ from lambdaboost.evaluation import (
     CNDCG,
     ERR,
     MAP,
-    MEASURES,
     MRR,
     NDCG,
     BPref,
@@ -40,11 +39,6 @@ def instance(cls, **given):
     """A measure of a class: defaults where it has some, and a value of the right type where it has none."""
     missing = [f for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
     return cls(**{f.name: REQUIRED[getattr(f.type, "__name__", f.type)] for f in missing} | given)
-
-
-def instances(**given):
-    """A measure of every class."""
-    return [instance(cls, **given) for cls in MEASURES.values()]
 
 
 # Definitions

@@ -26,7 +26,6 @@ from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
     ClickTier,
-    Constant,
     Exponential,
     GradientStep,
     InversePropensity,
@@ -83,7 +82,6 @@ RARE = (
     "Spearman(",
     "scheme='1'",
     "SigmoidLocal(metric=MAP",
-    "InversePropensity(objective=SigmoidLocal",
     "InversePropensity(objective=LambdaRank(metric=MAP",
 )
 
@@ -174,10 +172,6 @@ RULES = [
     _swap(MAP(threshold=2)),
     _swap(MAP(k=1)),
     _swap(MAP(k=5, threshold=2)),
-    Rule(
-        LambdaRank(MAP(), sigma=2.5),
-        lambda s, y, m: naive.by_swap(MAP(), s, y["relevance"], lambda o: naive.logistic(o, 2.5)),
-    ),
     _swap(MRR()),
     _swap(MRR(k=3, threshold=2)),
     _swap(ERR(max_grade=5), highest=5),
@@ -224,18 +218,6 @@ RULES = [
     _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
     _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
     _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up)),
-    _inverse(
-        SigmoidLocal(NDCG(k=5)),
-        lambda s, y, up: naive.pair_rule(
-            s,
-            naive.graded_pairs(y["relevance"]),
-            lambda i, j: naive.swap_ndcg(
-                [naive.exponential(l) for l in y["relevance"]], naive.ranks(s), i, j, 5
-            ),
-            naive.local,
-            up,
-        ),
-    ),
     *(
         _inverse(
             LambdaRank(metric),
@@ -250,15 +232,9 @@ RULES = [
         lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
     ),
     Rule(
-        GradientStep(
-            Blend(InversePropensity(LambdaRank(), CURVE), InversePropensity(ClickTier(), CURVE), 0.5)
-        ),
+        GradientStep(graded(0.5)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(
-                naive.lambdarank(s, y["relevance"], up=_up(y)), _lam_c_up(s, y, _up(y, "clicks")), 0.5
-            )[0],
-            y["relevance"],
-            y["clicks"],
+            naive.blend(_lam_l(s, y), _lam_c(s, y), 0.5)[0], y["relevance"], y["clicks"]
         ),
     ),
     Rule(
@@ -275,10 +251,6 @@ RULES = [
         lambda s, y, m: naive.blend(
             _lam_l(s, y), naive.ranknet(s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
         ),
-    ),
-    Rule(
-        Blend(RankNet(), LambdaRank(NDCG(k=3)), Constant(0.3)),
-        lambda s, y, m: naive.blend(naive.ranknet(s, y["relevance"]), _lam_l(s, y, 3), 0.3),
     ),
     Rule(
         Scorecard(

@@ -1,7 +1,6 @@
 """Comparisons of systems, in pairs: the tests against scipy, the tables, and what may not be compared."""
 
 from fractions import Fraction
-from itertools import product
 from math import inf, nan, sqrt
 
 import numpy as np
@@ -13,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, MAP, NDCG, ClickDCG, Spearman, compare, compare_values
+from lambdaboost.evaluation import MAP, NDCG, ClickDCG, Spearman, compare, compare_values
 from lambdaboost.evaluation.charts import pareto_front
 from lambdaboost.evaluation.significance import holm, interval, mark, two_sided_p, weighted_mean
 
@@ -112,35 +111,30 @@ def test_weights_count_as_in_the_measure():
     assert found.caption.startswith("Weighted means over 59 of 60 queries")  # query 0 weighs nothing
 
 
-def test_the_weighted_variance_by_hand():
-    """Bell and McCaffrey (2002) by matrices: V = Σ aᵢ eᵢ², and 2 E(V)² / Var(V) degrees of freedom."""
-    x, w = np.array([0.3, -0.1, 0.2, 0.25, 0.0]), np.array([1.0, 4.0, 2.0, 0.5, 1.5])
-    h = w / w.sum()
-    residuals = np.eye(5) - np.outer(np.ones(5), h)
-    of_e = residuals @ residuals.T
-    a = np.diag(h**2 / np.diag(of_e))
+@pytest.mark.parametrize(
+    "w",
+    [
+        (1.0, 4.0, 2.0, 0.5, 1.5, 1.0),
+        *((1, 1, largest, 1, 1, 1) for largest in (1e4, 1e8, 1e16, 1e60, 1e300)),
+    ],
+)
+def test_the_weighted_variance_by_matrices(w):
+    """Bell and McCaffrey (2002): V = Σ aᵢ eᵢ², and 2 E(V)² / Var(V) degrees of freedom.
+
+    In rational numbers, for where one query has nearly all the weight, 1 − h of floats is 0.
+    """
+    given = np.array([0.3, -0.1, 0.2, 0.25, 0.0, 0.3])
+    x, h = (np.array([Fraction(one) for one in values]) for values in (given, w))
+    h /= h.sum()
+    residuals = np.eye(6, dtype=int) - np.outer(np.ones(6, dtype=int), h)
+    a = np.diag(h**2 / np.diag(residuals @ residuals.T))
     form = residuals.T @ a @ residuals
-    found = weighted_mean(x, w)
-    assert found.mean == pytest.approx(h @ x)
-    assert found.error**2 == pytest.approx(x @ form @ x)
-    assert np.trace(form) == pytest.approx(h @ h)  # unbiased
-    assert found.df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
-
-
-@pytest.mark.parametrize("largest", [1e4, 1e8, 1e16, 1e60, 1e300])
-def test_one_query_of_nearly_all_the_weight(largest):
-    """Against rational numbers, where 1 − h of floats is 0."""
-    x, w = np.array([0.3, -0.1, 0.2, 0.25, 0.0, 0.3]), np.ones(6)
-    w[2] = largest
-    h = [Fraction(one) / Fraction(w.sum() if largest < 1e15 else largest) for one in w]
-    h[2] = 1 - 5 * h[0]
-    mean, s = sum(a * Fraction(b) for a, b in zip(h, x, strict=True)), sum(one**2 for one in h)
-    a = [one**2 / (1 - 2 * one + s) for one in h]
-    error = sum(one * (Fraction(value) - mean) ** 2 for one, value in zip(a, x, strict=True))
-    pairs = product(range(6), repeat=2)
-    df = s**2 / sum(a[i] * a[j] * ((i == j) - h[i] - h[j] + s) ** 2 for i, j in pairs)
-    assert weighted_mean(x, w) == pytest.approx((float(mean), sqrt(error), float(df)), rel=1e-9)
-    assert 0.05 < two_sided_p(x, w) <= 1 and np.isfinite(interval(x, w)).all()
+    assert np.trace(form) == h @ h  # unbiased
+    df = np.trace(form) ** 2 / np.trace(form @ form)
+    weight = np.array(w)
+    expected = (float(h @ x), sqrt(x @ form @ x), float(df))
+    assert weighted_mean(given, weight) == pytest.approx(expected, rel=1e-9)
+    assert 0.05 < two_sided_p(given, weight) <= 1 and np.isfinite(interval(given, weight)).all()
 
 
 def test_p_has_the_same_bits_whatever_the_threads():
@@ -209,7 +203,6 @@ def test_holm_by_its_definition():
                     break
                 rejected.add(int(at))
             assert rejected == set(np.flatnonzero(adjusted <= alpha).tolist())
-        assert (adjusted >= stats.false_discovery_control(p) - 1e-15).all()  # at least as strict
 
 
 # Error rates, by simulation: 2,000 comparisons, bounds at 1 in 10,000
@@ -305,12 +298,9 @@ def test_the_pareto_front_against_its_definition(n):
     [
         (lambda: compare({"": SCORES["weak"], "b": SCORES["weak"]}, Q, M), "scores has the name ''"),
         (lambda: compare(SCORES, [1.0], M), "queries is of type list"),
-        (lambda: compare({"a": [nan, 1], "b": [1, 2]}, Queries([1, 0], [2]), M), "scores of 'a': scores[0] is nan"),
         (lambda: compare({"a": [1.0], "b": [1.0]}, Q, M), "scores of 'a': scores has shape (1,)"),
         (lambda: compare({}, Q, M), "scores is of type dict, expected a dict of at least one"),
-        (lambda: compare(SCORES, Q, [NDCG]), "measures is [<class"),
         (lambda: compare(SCORES, Q, NDCG), "measures is (<class"),
-        (lambda: compare(SCORES, Q, CNDCG()), "no label source 'clicks'"),
         (lambda: compare_values({"a": {M: []}, "b": {M: []}}), "NDCG(k=3) of 'a' has shape (0,)"),
         (lambda: figures([inf], [0.1]), "NDCG(k=3) of 'a'"),
         (lambda: figures([0.1, 0.2], [0.1]), "of 'b' has shape (1,): give one finite value, or NaN, for each"),

@@ -1,10 +1,9 @@
-"""Collections, click rates and frames; the real data sets where LAMBDABOOST_DATA names their folder."""
+"""Collections, click rates and rows that are apart."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
@@ -86,15 +85,11 @@ TWO = Queries([0, 0], sizes=[2])
 OTHER = small(feature_names=("f", "g", "i"))
 REFUSED = [
     (lambda: small().without_features("f"), TypeError, "give a list"),
-    (lambda: small().without_features(["k"]), ValueError, "no feature is called 'k': give a name or an index"),
-    (lambda: small().without_features([3]), ValueError, "no feature is called 3: .* an index from 0 to 2"),
+    (lambda: small().without_features([3]), ValueError, "no feature is called 3: give a name or an index from 0 to 2"),
     (lambda: small().without_features([-1]), ValueError, "no feature is called -1"),
     (lambda: small().without_features([True, False, False]), ValueError, "no feature is called True"),
     (lambda: small().queries.with_source("clicks", [0] * 5), ValueError, "already"),
-    (lambda: small().queries.with_source("weight", [0] * 5), ValueError, "cannot be called 'weight'"),
     (lambda: small().queries.with_source(3, [0] * 5), TypeError, "needs a name"),
-    (lambda: small().queries.with_source("x", [np.inf] * 5), ValueError, r"x\[0\] is inf"),
-    (lambda: small().queries.with_source("x", [0, 1]), ValueError, "x has 2 rows"),
     (lambda: small(documents=["a"]), ValueError, "documents has shape"),
     (lambda: small(feature_names=["a"]), ValueError, "feature_names has 1 names, of which 1 differ"),
     (lambda: small(feature_names=["a", "b", "a"]), ValueError, "feature_names has 3 names, of which 2 differ"),
@@ -105,7 +100,6 @@ REFUSED = [
     (lambda: with_features(np.eye(2)), ValueError, r"shape \(2, 2\), queries has 1 documents"),
     (lambda: Collection.concat([]), ValueError, "empty"),
     (lambda: Collection.concat([part([1]), part([2]), part([2, 3])]), ValueError, "query 2 is in part 1 and part 2"),
-    (lambda: Collection.concat([part([1]), part([1])]), ValueError, "query 1 is in"),
     (lambda: Collection.concat([part([1]), part([2], np.ones((1, 3)))]), ValueError, "differ in n_features"),
     (lambda: Collection.concat([part([1]), part([2], clicks=[1])]), ValueError, "sources"),
     (lambda: Collection.concat([part([1]), with_features(np.ones((1, 2)))]), ValueError, "query ids"),
@@ -132,23 +126,12 @@ def test_click_rates():
         np.testing.assert_allclose(click_rate(counts, q), [np.nan, 0.5, 1, np.nan])
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_rows_that_are_apart_come_together_with_their_rows(frame):
-    df = frame(
-        {
-            "q": [2, 1, 2],
-            "x": np.float32([1.0, 2.0, 3.0]),
-            "y": [0, 1, 2],
-            "w": [1.0, 5, 2],
-            "d": ["a", "b", "c"],
-        }
-    )
+def test_rows_that_are_apart_come_together_with_their_rows():
+    rows = [(2, 1.0, 0, 1, "a"), (1, 2.0, 1, 5, "b"), (2, 3.0, 2, 2, "c")]
+    df = pd.DataFrame(rows, columns=list("qxywd")).astype({"x": np.float32})
     c = Columns(query="q", label="y", weight="w", document="d").read(df)
     assert c.features.dtype == np.float32 and c.features.ravel().tolist() == [1, 3, 2]
     assert c.queries.ids.tolist() == [2, 1]
     assert c.queries.relevance.tolist() == [0, 2, 1] and c.queries.weight.tolist() == [1, 2, 5]
     assert c.rows.tolist() == [0, 2, 1] and c.documents.tolist() == ["a", "c", "b"]
     assert c.take([1]).rows.tolist() == [1]
-
-
-# The real data sets

@@ -1,11 +1,9 @@
 """Generated data: seeds, shares, click models, and that it can be learned but not by a straight line."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-from lambdaboost import NDCG
+from lambdaboost import NDCG, PairAccuracy, Queries
 from lambdaboost.datasets import web_search_log
 from lambdaboost.datasets.synthetic import GRADE_SHARES, LAST_CLICK
 
@@ -22,28 +20,14 @@ def test_seeds_shares_and_names():
     assert names[16:] == ("copy_0_match_title", "noise_0", "copy_1_match_body")
 
 
-def agreement(q):
-    """Share of the pairs of both different grades and different clicks, both clicked, that agree."""
-    agree = total = equal_grade = 0
-    for first, last in itertools.pairwise(q.offsets):
-        clicked = q.labels["clicks"][first:last] > 0
-        grade, click = (q.labels[name][first:last][clicked] for name in ("relevance", "clicks"))
-        grade, click = (np.sign(a[:, None] - a[None]) for a in (grade, click))
-        agree += (grade * click > 0).sum()
-        total += (grade * click != 0).sum()
-        equal_grade += ((grade == 0) & (click > 0)).sum()
-    return agree / total, equal_grade / q.n_queries
-
-
 @MODELS
 def test_clicks_and_grades_agree_mostly_not_always(click_model):
     q = web_search_log(queries=200, click_model=click_model).queries
     clicks = q.labels["clicks"]
     assert clicks.min() == 0 and 0.3 < clicks.max() <= 1
     assert 0.05 < (clicks > 0).mean() < 0.4  # most documents are never shown
-    agree, equal_grade = agreement(q)
-    assert 0.6 < agree < 0.98
-    assert equal_grade > 10  # pairs for a lower tier to order
+    both = Queries(np.where(clicks > 0, q.relevance, np.nan), q.sizes)
+    assert 0.6 < PairAccuracy(empty=np.nan)(clicks, both) < 0.98
 
 
 def test_click_models_differ_in_clicks_only():

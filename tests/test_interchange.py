@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import pkgutil
+import shutil
+import subprocess
 
 import ir_measures
 import numpy as np
@@ -61,10 +64,10 @@ def incomplete(seed, ties=False, n_queries=25):
         judged, found = (rng.permutation(docs)[: rng.integers(1, len(docs) + 1)] for _ in range(2))
         if query != 3:
             grades = rng.choice(6, p=[0.05, 0.55, 0.2, 0.1, 0.05, 0.05], size=len(judged)) - 1
-            qrels += [(f"q{query}", doc, int(grade)) for doc, grade in zip(judged, grades, strict=True)]
+            qrels += [(str(query), doc, int(grade)) for doc, grade in zip(judged, grades, strict=True)]
         if query != 5:
             scores = rng.integers(0, 6, len(found)) / 2 if ties else rng.permutation(len(found)) / 4
-            run += [(f"q{query}", doc, float(s)) for doc, s in zip(found, scores, strict=True)]
+            run += [(str(query), doc, float(s)) for doc, s in zip(found, scores, strict=True)]
     rng.shuffle(run)  # rows of a query need not stand together
     return (
         pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"]),
@@ -99,6 +102,25 @@ def test_any_incomplete_run_agrees(seed, ties):
     for ours, measure in MEASURES.items():
         expected = [theirs[measure][query] for query in q.ids]
         assert_allclose(ours.per_query(scores, q), expected, rtol=0, atol=1e-9, err_msg=str(measure))
+
+
+@pytest.mark.skipif(not shutil.which("perl"), reason="gdeval needs perl")
+@pytest.mark.parametrize("k", [1, 10, 1000])
+def test_exponential_gains_and_err_to_all_decimals(k, tmp_path):
+    """Of gdeval, which ir-measures rounds."""
+    qrels, run = incomplete(8, ties=True)
+    write_trec_qrels(tmp_path / "qrels", qrels)
+    write_trec_run(tmp_path / "run", run)
+    script = pkgutil.get_data("ir_measures", "bin/gdeval.pl")
+    assert script.count(b"%.5f") == 2
+    (tmp_path / "gdeval.pl").write_bytes(script.replace(b"%.5f", b"%.17g"))
+    command = ["perl", "gdeval.pl", "qrels", "run", str(k)]
+    printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    theirs = {query: figures for _, query, *figures in (line.split(",") for line in printed.splitlines()[1:])}
+    scores, q = from_run(qrels, run)
+    for ours, at in ((NDCG(k), 0), (ERR(k), 1)):
+        expected = [float(theirs[query][at]) if query in theirs else 0 for query in q.ids]
+        assert_allclose(ours.per_query(scores, q), expected, rtol=0, atol=1e-9)
 
 
 # What happens to whom
@@ -234,14 +256,11 @@ WRONG = [
     (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run 'run' is float64"]),
     (lambda: from_run(QRELS, RUN.assign(doc_id=["a", None, "b", "c"])), ["row 1 of run 'run'", "has no doc_id"]),
     (lambda: from_runs(QRELS, {}), ["runs is of type dict", "at least one"]),
-    (lambda: to_run([1.0], Q1), ["scores has shape (1,)"]),
-    (lambda: to_run([1.0, np.nan], Q1), ["scores[1] is nan"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a"]), ["documents has shape (1,)"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of documents (query '1', document 'nan') has no doc_id"]),
     (lambda: to_run([1.0], Queries([1], ids=[1.0])), ["query_id of documents is float64: give text or whole numbers"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is of type list"]),
-    (lambda: to_qrels(Q1, source="clicks"), ["no label source 'clicks'"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
 ]  # fmt: skip
 
@@ -311,12 +330,9 @@ def test_only_ascii_blanks_separate_fields(tmp_path, blank):
         (read_trec_run, "1 Q0 a 1 1e999 x\n", "line 1 of FILE: score 1e999 is not finite"),
         (read_trec_run, "\n1 Q0 a 1 2 x\n\n1 Q0 a 2 1 x\n", "line 4 of FILE repeats document 'a' of query '1', as"),
         (read_trec_run, "1 Q0 a 1 1_000 x\n", "line 1 of FILE: '1_000' is no number"),
-        (read_trec_qrels, "1 0 a 1_0\n", "line 1 of FILE: '1_0' is no number"),
         (read_trec_run, "\n\n", "FILE is empty"),
         (read_trec_run, b"1 Q0 \xff 1 2 x\n", "line 1 of FILE: 'utf-8' codec can't decode"),
-        (read_trec_qrels, "1 0 a 1\n1 0 b\n", "line 2 of FILE: it has other fields"),
         (read_trec_qrels, "1 0 a 0.5\n", "FILE: invalid literal for int() with base 10: '0.5'; expected"),
-        (read_trec_qrels, "1 0 a 1 more\n", "line 1 of FILE: it has other fields"),
         (read_trec_qrels, "1 0 b 1\n1 0 a 1 and more\n", "line 2 of FILE: it has other fields"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import copy
 import pickle
 from dataclasses import replace
-from math import log2, nan, sqrt
+from math import nan, sqrt
 
 import naive_measures as naive
 import numpy as np
@@ -39,31 +39,24 @@ from lambdaboost.evaluation import (
 from lambdaboost.evaluation.lanes import LONGEST_IN_LANES
 from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.objectives.swaps import SWAPS
-from lambdaboost.objectives.swaps.dcg import normalized_gains
 
 # One row a form of a measure.
 ALL = [
     NDCG(),
-    NDCG(1),
     NDCG(3),
-    NDCG(17),
     NDCG(gain="linear"),
     NDCG(5, gain=(0, 1, 3.5, 4, 10), empty=1),
     CNDCG(),
     CNDCG(2, scale=2.5),
     MAP(),
     MAP(threshold=2),
-    MAP(1),
     MAP(5, threshold=2),
-    MAP(17),
     MRR(),
     MRR(2, threshold=3),
     ERR(),
     ERR(3, max_grade=6),
     Precision(1, threshold=4, empty=nan),
-    Precision(1),
     Precision(5, threshold=2),
-    Recall(1),
     Recall(5, threshold=2),
     PairAccuracy(),
     PairAccuracy(empty=0.5),
@@ -120,34 +113,14 @@ def drawn(n_queries=30, seed=0):
 # Golden values
 
 
-SHORT_NAMES = [
-    ("ndcg@10", NDCG(10)),
-    ("nDCG", NDCG()),
-    ("mrr@10", MRR(10)),
-    ("RR@3", MRR(3)),
-    ("pre@5", Precision(5)),
-    (" recall@20 ", Recall(20)),
-    ("clickdcg@10", ClickDCG(10)),
-]
-
-
-@pytest.mark.parametrize(("name", "measure"), SHORT_NAMES, ids=[name for name, _ in SHORT_NAMES])
-def test_the_engines_and_ir_measures_names_are_understood(name, measure):
-    assert parse(name) == measure
+def test_the_names_of_ir_measures_are_understood():
+    names = ["nDCG", "RR@3", "P@5", "AP", " R@20 ", "pre@5", "clickdcg@10"]
+    found = [NDCG(), MRR(3), Precision(5), MAP(), Recall(20), Precision(5), ClickDCG(10)]
+    assert [parse(name) for name in names] == found
 
 
 def test_every_measure_is_in_the_table():
     assert {type(m) for m in ALL} == set(MEASURES.values()) == set(naive.NAIVE)
-    assert [type(m) for m in naive.instances()] == list(MEASURES.values())
-
-
-@pytest.mark.parametrize("measure", ALL, ids=repr)
-def test_only_pearson_reads_the_values_of_scores(measure):
-    """Differences of scores that keep the order change nothing else: `FiniteDifference` counts on it."""
-    scores, q = drawn(seed=3)
-    cubed = np.sign(scores) * np.abs(scores) ** 3
-    same = np.array_equal(measure.per_query(scores, q), measure.per_query(cubed, q), equal_nan=True)
-    assert same != isinstance(measure, Pearson)
 
 
 # The naive reference
@@ -236,14 +209,6 @@ def test_real_valued_and_high_grades():
     assert MAP(threshold=0.7)(DOWN[:2], one_query(0.1, 0.7)) == 1 / 2  # 0.7 as a float32 is below 0.7
 
 
-def test_gains_of_swaps_are_over_the_ideal():
-    q = Queries([2, 0, 1, 0, nan], sizes=[3, 2])
-    ideal = 3 + 1 / log2(3)
-    assert_allclose(normalized_gains(NDCG(2), q), [3 / ideal, 0, 1 / ideal, 0, 0], rtol=1e-15)
-    assert_allclose(normalized_gains(CNDCG(1), one_query(0, 0, clicks=[0.5, 0.25])), [1, 1 / 3], rtol=1e-15)
-    assert NDCG().source == "relevance" and CNDCG().source == "clicks" and NDCG(3).k == 3
-
-
 def test_mean_is_weighted_and_leaves_nan_out():
     q = Queries([1, 0, 0, 1, 0, 0], sizes=[2, 2, 2], weight=[1.0, 3.0, 4.0])
     scores = [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]
@@ -270,8 +235,6 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: MAP(threshold=nan), "threshold is nan"),
         (lambda: ERR(max_grade=2000), "max_grade is 2000"),
         (lambda: Precision(None), "k is None"),
-        (lambda: NDCG()([1.0, 2.0], one_query(1)), "scores has shape (2,)"),
-        (lambda: NDCG()([nan], one_query(1)), "scores[0] is nan"),
         (lambda: NDCG().per_query([1.0], [1.0]), "q is of type list"),
         (lambda: NDCG()([1.0], one_query(1), [2.0]), "weights are those of the queries"),
         (lambda: NDCG()([1.0], [1.0]), "a measure cannot be called with scores and an object of type list"),
@@ -300,7 +263,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
 def test_wrong_use_is_refused_in_words(make, says):
     with pytest.raises((ValueError, TypeError)) as refusal:
         make()
-    assert any(part in str(refusal.value) for part in says.split("|"))
+    assert says in str(refusal.value)
 
 
 @pytest.mark.parametrize("measure", [m for m in ALL if m.source == "relevance"], ids=repr)
@@ -322,12 +285,9 @@ def test_the_labels_of_any_source(measure):
 
 RETURNED = {
     "too few": [0.5],
-    "one for each document": np.ones(4),
     "infinite": np.array([1.0, np.inf]),
-    "none": None,
     "text": ["a", "b"],
     "two results of unequal length": (np.ones(2), np.ones(3)),
-    "values and a name": (np.ones(2), "name"),
 }
 
 

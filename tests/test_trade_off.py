@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lambdaboost import CNDCG, MRR, NDCG, Queries, compare, trade_off
+from lambdaboost import CNDCG, NDCG, Queries, compare, trade_off
 
 BOTH = (NDCG(k=5), CNDCG(k=5))
 
@@ -140,21 +140,16 @@ def test_shown():
     ("change", "error", "message"),
     [
         ({"first": np.ones(9)}, ValueError, "first"),
-        ({"second": np.full(300, 2.0)}, ValueError, "second: all scores are equal"),
         # With a deviation of 1e-17.
         ({"second": np.full(300, 0.1)}, ValueError, "second: all scores are equal"),
         ({"first": np.r_[1e200, -np.ones(299)]}, ValueError, "first: the standard deviation of the scores"),
         ({"first": np.r_[1e-200, np.zeros(299)]}, ValueError, "first: the standard deviation of the scores"),
         ({"measures": None}, ValueError, r"measures is \(None,\): give at least one measure"),
         ({"second": np.r_[-np.inf, np.ones(299)]}, ValueError, r"second: scores\[0\] is -inf"),
-        ({"first": np.r_[np.nan, np.ones(299)]}, ValueError, "first"),
         ({"q": [0, 1]}, TypeError, "q is of type list"),
         ({"q": Queries(np.arange(300), [10] * 30, weight=np.zeros(30))}, ValueError, "weight is 0 for every"),
         ({"measures": (NDCG(3), "ndcg@3")}, ValueError, r"measures is \(NDCG\(k=3\),\): give two, the one"),
-        ({"measures": NDCG(3)}, ValueError, r"measures is \(NDCG\(k=3\),\): give two"),
-        ({"measures": (NDCG(3), "no")}, ValueError, "no"),
         ({"measures": (NDCG(3), CNDCG(3, source="sales"))}, ValueError, "sales"),
-        ({"measures": (MRR(), 3)}, ValueError, "measures is"),
         (
             {"q": Queries(np.arange(300) % 3, [10] * 30, clicks=np.ones(300))},
             ValueError,
@@ -174,9 +169,5 @@ def test_wrong_arguments(change, error, message):
     with pytest.raises(error, match=message):
         trade_off(**given)
 
-
-@pytest.mark.parametrize("tolerance", [0, -0.1, float("nan"), "0.1"])
-def test_wrong_tolerance(tolerance):
-    """A number above 0."""
-    with pytest.raises((TypeError, ValueError), match="tolerance is"):
-        trade_off(*drawn(10, 30), BOTH).choose(tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance is 0: give a finite number > 0"):
+        trade_off(first, second, q, BOTH).choose(tolerance=0)

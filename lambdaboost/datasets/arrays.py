@@ -148,7 +148,7 @@ def float_type(kind: np.dtype[Any]) -> Any:
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
-    given = as_array(values)
+    given = only_column(values)
     if given.dtype == np.float32 and given.ndim == 1:
         refuse_labels(name, given, np.isinf(given), FINITE)
         return given.copy()

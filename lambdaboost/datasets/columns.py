@@ -23,7 +23,7 @@ below the header in a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -72,6 +72,15 @@ REMEDIES = {
     "label": "labels are numbers, such as grades from 0",
     "sources": "labels are numbers, such as grades from 0",
     "weight": "weights are numbers ≥ 0",
+}
+# What makes the values of a role, by their name in errors, an array of its type, and checks them.
+CONVERT: dict[str, Callable[[str, Any], Any]] = {
+    "query": query_ids,
+    "label": labels_of,
+    "sources": labels_of,
+    "position": positions_of,
+    "weight": weights_of,
+    "document": lambda name, names: names,
 }
 
 
@@ -286,11 +295,10 @@ class Columns:
                 )
             if is_column:
                 with naming_rows(table.place):
-                    values = _values_of(table, role, column)
-                    found[called] = _convert(role, f"column {quote(column)}", values)
+                    found[called] = CONVERT[role](f"column {quote(column)}", _values_of(table, role, column))
             elif array is not None:
                 check_order(called, array, table.name, table.native)
-                found[called] = _convert(role, called, array)
+                found[called] = CONVERT[role](called, array)
                 size = len(getattr(found[called], "codes", found[called]))  # codes of positions
                 if size != n and role != "weight":  # of which there may be one for each query
                     raise ValueError(
@@ -302,11 +310,10 @@ class Columns:
         # Rows of a query come together, and queries in the order of their first rows, by which they are numbered.
         of_row, first = factorize_in_order(found["qid"])
         ids, order, rows = found["qid"][first], np.arange(n), None
-        is_scattered = bool((of_row[1:] < of_row[:-1]).any())
         if "weight" in found:
             given = found["weight"] if weight is None else weight
-            found["weight"] = weights_of_rows(given, of_row, ids, is_scattered)
-        if is_scattered:
+            found["weight"] = weights_of_rows(given, of_row, ids)
+        if (of_row[1:] < of_row[:-1]).any():
             order = rows = np.argsort(of_row, kind="stable")
             found = {called: values.take(rows) for called, values in found.items()}
         labels = {RELEVANCE: found["y"]}
@@ -560,19 +567,6 @@ def _values_of(table: Table, role: str, column: str) -> Any:
             row, remedy = int(is_name.argmax()), f"other rows have numbers; {ONE_KIND}"
             raise RowError(f"column {quote(column)}", row, f"is {quote(texts[row])}", remedy)
     return given
-
-
-def _convert(role: str, called: str, values: Any) -> Any:
-    """The values of a role in its type, checked; `called` is their name in errors."""
-    if role == "query":
-        return query_ids(called, values)
-    if role == "position":
-        return positions_of(called, values)
-    if role == "weight":
-        return weights_of(called, values)
-    if role == "document":
-        return values
-    return labels_of(called, only_column(values))
 
 
 def plain_category(value: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole, naming_rows, refuse_labels
-from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
+from lambdaboost._files import SUFFIX, reading, replacing
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
 from lambdaboost.datasets.arrays import FLOAT32_MAX
@@ -154,7 +154,9 @@ def read_letor(
             q = Queries(grades, ids=queries)
     if not queries:
         # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are, and reads ``<data>.weight``.
-        plain = without_compression_suffix(path)
+        plain = path
+        if path.suffix in SUFFIX:
+            plain = path.with_suffix("")
         sizes_file, weights_file = (
             path.with_name(f"{plain.name}.{what}{path.name.removeprefix(plain.name)}")
             for what in ("query", "weight")

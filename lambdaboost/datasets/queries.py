@@ -364,7 +364,7 @@ class Queries:
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
 
-        Once there are `REMEMBERED` results all are forgotten, so that a search over settings does not fill memory.
+        Of more than `REMEMBERED` results the oldest is forgotten, so that a search over settings does not fill memory.
         """
         memo: dict[Hashable, Any] = self.__dict__["_memo"]
         try:
@@ -372,7 +372,8 @@ class Queries:
         except KeyError:
             value = build()
         if len(memo) >= REMEMBERED:
-            memo.clear()
+            oldest, *_ = list(memo)  # in one step, as another thread may add one
+            memo.pop(oldest, None)
         return memo.setdefault(key, value)
 
     def scores(self, scores: ArrayLike, *, allow_minus_infinity: bool = False) -> NDArray[np.float64]:
@@ -496,7 +497,7 @@ def offsets_of_sizes(name: str, sizes: Any, n: int) -> NDArray[np.int64]:
 
 
 def weights_of_rows(
-    weight: Any, query_of_row: NDArray[np.int64], ids: NDArray[Any] | None, is_scattered: bool = False
+    weight: Any, query_of_row: NDArray[np.int64], ids: NDArray[Any] | None
 ) -> NDArray[np.float32]:
     """The weight of each row, from one for each row or for each query.
 
@@ -526,7 +527,7 @@ def weights_of_rows(
                 f"weight has one value for each query, and its index lacks the query {missing!r}: index it by the "
                 "query, or give a weight for each row"
             )
-    if is_scattered:
+    if (query_of_row[1:] < query_of_row[:-1]).any():
         raise ValueError(
             "weight has one value for each query, but the rows of queries are apart, so that their order is in doubt: "
             "give a Series with the query as its index, or a weight for each row"

@@ -227,7 +227,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     additive = [one for one in additive if re.fullmatch(r"rank:\w+|reg:squarederror", one["name"])]
     plain = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}
     learner["objective"] = additive[0] if additive else plain
-    found = read(json.dumps(whole).encode())
+    found = read(json.dumps(whole, ensure_ascii=False).encode())  # XGBoost keeps \u00fc as it is
 
     # A file has no number of threads: that of the first model, such as n_jobs of a ranker, if it was given one.
     threads = json.loads(boosters[0].save_config())["learner"]["generic_param"]["nthread"]

@@ -40,8 +40,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # How functions are compiled.
 
 # Sums may be reordered and products fused, which is what lets loops fill vector lanes; NaN and infinity keep their
-# meaning (no nnan, ninf), since missing labels are NaN. A dict, and not a set: its text, which names the files of kernels,
-# is the same in every process.
+# meaning (no nnan, ninf), since missing labels are NaN. A dict, and not a set: its text is a part of the names of files
+# (`_kernel_cache`), and the same in every process.
 FASTMATH = dict.fromkeys(("reassoc", "contract", "nsz", "arcp"), True)
 
 # A function that only kernels call becomes part of them: LLVM sees its loops with the kernel's constants and types, and

@@ -93,11 +93,14 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
             f"data is of type {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes "
             "label sources itself"
         )
-    fields, given = engine.fields_of(data), {}
+    # The number of rows, as far as the data set knows it yet.
+    fields = engine.fields_of(data)
     known = [len(field) for field in (fields.rows, fields.labels) if field is not None and len(field)]
     if fields.offsets is not None and fields.offsets.size:
         known.append(int(fields.offsets[-1]))
     rows = known[0] if known else None
+    # What is given, checked.
+    given = {}
     for name, values in sources.items():
         if name != RELEVANCE:
             check_new_source(name)

@@ -26,7 +26,6 @@ from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
     ClickTier,
-    Constant,
     Exponential,
     GradientStep,
     InversePropensity,
@@ -83,7 +82,6 @@ RARE = (
     "Spearman(",
     "scheme='1'",
     "SigmoidLocal(metric=MAP",
-    "InversePropensity(objective=SigmoidLocal",
     "InversePropensity(objective=LambdaRank(metric=MAP",
 )
 
@@ -160,7 +158,6 @@ def _lam_c_up(s, y, up):
 RULES = [
     Rule(FreshTier(), _fresh_tier),
     Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
-    Rule(RankNet(sigma=2.5), lambda s, y, m: naive.ranknet(s, y["relevance"], 2.5)),
     Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),
     Rule(LambdaRank(sigma=0.5), lambda s, y, m: _lam_l(s, y, sigma=0.5)),
     Rule(LambdaRank(NDCG(k=1)), lambda s, y, m: _lam_l(s, y, 1)),
@@ -171,13 +168,7 @@ RULES = [
     ),
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
     _swap(MAP()),
-    _swap(MAP(threshold=2)),
-    _swap(MAP(k=1)),
     _swap(MAP(k=5, threshold=2)),
-    Rule(
-        LambdaRank(MAP(), sigma=2.5),
-        lambda s, y, m: naive.by_swap(MAP(), s, y["relevance"], lambda o: naive.logistic(o, 2.5)),
-    ),
     _swap(MRR()),
     _swap(MRR(k=3, threshold=2)),
     _swap(ERR(max_grade=5), highest=5),
@@ -220,22 +211,9 @@ RULES = [
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
     Rule(ClickTier(zeros="missing"), lambda s, y, m: _lam_c(s, y, zeros="missing")),
-    Rule(ClickTier(CNDCG(k=3), zeros="missing"), lambda s, y, m: _lam_c(s, y, 3, zeros="missing")),
     _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
     _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
     _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up)),
-    _inverse(
-        SigmoidLocal(NDCG(k=5)),
-        lambda s, y, up: naive.pair_rule(
-            s,
-            naive.graded_pairs(y["relevance"]),
-            lambda i, j: naive.swap_ndcg(
-                [naive.exponential(l) for l in y["relevance"]], naive.ranks(s), i, j, 5
-            ),
-            naive.local,
-            up,
-        ),
-    ),
     *(
         _inverse(
             LambdaRank(metric),
@@ -250,15 +228,9 @@ RULES = [
         lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
     ),
     Rule(
-        GradientStep(
-            Blend(InversePropensity(LambdaRank(), CURVE), InversePropensity(ClickTier(), CURVE), 0.5)
-        ),
+        GradientStep(graded(0.5)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(
-                naive.lambdarank(s, y["relevance"], up=_up(y)), _lam_c_up(s, y, _up(y, "clicks")), 0.5
-            )[0],
-            y["relevance"],
-            y["clicks"],
+            naive.blend(_lam_l(s, y), _lam_c(s, y), 0.5)[0], y["relevance"], y["clicks"]
         ),
     ),
     Rule(
@@ -267,18 +239,10 @@ RULES = [
     ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
     Rule(
-        graded(0.3, zeros="missing"),
-        lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y, zeros="missing"), 0.3),
-    ),
-    Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
         lambda s, y, m: naive.blend(
             _lam_l(s, y), naive.ranknet(s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
         ),
-    ),
-    Rule(
-        Blend(RankNet(), LambdaRank(NDCG(k=3)), Constant(0.3)),
-        lambda s, y, m: naive.blend(naive.ranknet(s, y["relevance"]), _lam_l(s, y, 3), 0.3),
     ),
     Rule(
         Scorecard(

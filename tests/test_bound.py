@@ -179,11 +179,6 @@ def test_what_ones_own_reads_is_what_its_fields_name():
     assert OfSource().needs == Needs(("sales",))
 
 
-def test_lambdas_are_not_weighted_by_propensities():
-    with pytest.raises(TypeError, match="whose pairs cannot be weighted by propensities"):
-        InversePropensity(Doubled(), CURVE)
-
-
 @pytest.mark.parametrize("base", [LambdaRank, Blend, GradientStep, ListNet])
 def test_lambdas_that_would_not_be_called_are_refused(base):
     """Each objective of lambdaboost computes λ without them."""
@@ -244,17 +239,6 @@ def test_a_combination_needs_what_its_parts_need(trait, combine):
     assert getattr(combine(yes, yes).needs, trait)
     assert getattr(combine(no, yes).needs, trait) == (trait != "allows_negative")
     assert not getattr(combine(no, no).needs, trait)
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_a_class_in_place_of_an_object_is_answered_in_a_line(name):
-    """An engine calls the class with the scores and the data set."""
-    n = 5000
-    data = lgb.Dataset(np.zeros((n, 1)), np.arange(n) % 3, group=[n])
-    for make in (lambda one: one(np.linspace(0, 1, n), data), lambda one: Blend(one, RankNet(), 0.5)):
-        with pytest.raises((TypeError, ValueError)) as error:
-            make(OBJECTIVES[name])
-        assert len(str(error.value)) < 300 and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -190,9 +190,6 @@ def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
     assert PairwiseHinge().counted(q).tolist() == [False, False, True]
 
 
-# On the engines.
-
-
 # As a support vector machine.
 
 CONVEX = [

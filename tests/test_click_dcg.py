@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-import rankers
 
-from lambdaboost import ClickDCG, LambdaRank, Queries
+from lambdaboost import ClickDCG, Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import parse
 
@@ -93,17 +92,3 @@ def test_what_cannot_be_measured(message, given):
     with pytest.raises((TypeError, ValueError), match=message) as raised:
         measured(**given)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_a_ranker_is_measured_by_the_column_of_positions_that_it_names(engine):
-    """In training too, where tests/test_estimators.py has it; positions that are not there: tests/test_positions.py."""
-    rank = np.concatenate([np.arange(1, n + 1) for n in rankers.Q.sizes])
-    frame, measure = rankers.table(rank=rank), ClickDCG(3, Propensities.power(1.0, rank.max()))
-    ranker = rankers.ranker(engine, objective=LambdaRank(), position="rank", sources=["clicks"])
-    with pytest.warns(UserWarning, match="position: this objective does not read"):
-        ranker.fit(frame, rankers.Q.relevance)
-    q = Queries(rankers.Q.relevance, rankers.Q.sizes, clicks=rankers.CLICKS, position=rank)
-    assert measure(ranker, frame, q.relevance) == pytest.approx(measure(ranker.predict(frame), q))
-    with pytest.raises(ValueError, match="position: X has no column 'rank'"):
-        measure(ranker, frame.drop(columns="rank"), q.relevance)

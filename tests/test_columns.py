@@ -124,24 +124,17 @@ def test_letor_text_gives_equal_queries_and_features(tmp_path):
     assert letor.queries.ids.tolist() == table.queries.ids.tolist() and letor.feature_names == tuple("12345")
 
 
-@pytest.mark.parametrize("kind", ["pandas", "nullable", "polars", "pyarrow"])
-def test_ids_are_kept_apart(kind):
-    def made(values):
-        frame = pd.DataFrame({"q": values, "y": [0, 1, 2, 0], "x": [1.0, 2, 3, 4]})
-        frame = frame.convert_dtypes() if kind == "nullable" else frame
-        return {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}.get(kind, lambda f: f)(frame)
+def nullable(table):
+    return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
 
-    for values in ([2**53, 2**53 + 1, 2**53 + 2, 7], ["07", "7", " 7", "7.0"]):
-        q = Columns(query="q", label="y").read(made(values)).queries
-        assert q.ids.tolist() == values
+
+@pytest.mark.parametrize("made", [nullable, pl.from_arrow, pa.Table.combine_chunks])
+def test_large_numbers_are_kept_apart_beside_a_missing_one(made):
     big = [2**53, 2**53 + 1, None, 2**53 + 1]
     table = pa.table({"q": [1, 1, 1, 1], "y": [0, 1, 2, 0], "c": pa.array(big), "d": pa.array(big)})
-    given = {"polars": pl.from_arrow, "pyarrow": lambda t: t, "pandas": pa.Table.to_pandas}
-    if kind != "pandas":  # whose own integers with a null are floats
-        given = given.get(kind, lambda t: t.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get))(table)
-        found = Columns(query="q", label="y", categorical=["c"], document="d", features=["c"]).read(given)
-        assert found.categories == {"c": (str(2**53), str(2**53 + 1))}
-        assert found.documents.tolist() == [str(2**53), str(2**53 + 1), "", str(2**53 + 1)]
+    found = Columns(query="q", label="y", categorical=["c"], document="d", features=["c"]).read(made(table))
+    assert found.categories == {"c": (str(2**53), str(2**53 + 1))}
+    assert found.documents.tolist() == [str(2**53), str(2**53 + 1), "", str(2**53 + 1)]
 
 
 def test_a_missing_value_of_arrows_dictionaries_is_missing():
@@ -156,6 +149,11 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
         Columns(query="c", label="y", features=["q"]).read(table)
     with pytest.raises(ValueError, match=r"query\[1\] is missing"):
         ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
+
+
+def test_features_have_the_order_of_their_names():
+    names = ["x2", "x0", "x1"]
+    np.testing.assert_array_equal(Encoder(features=names).transform(open_table(FRAME)), FRAME[names])
 
 
 def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
@@ -176,13 +174,7 @@ def test_the_value_is_recorded_and_read_back():
     assert eval(repr(fitted)) == fitted
 
 
-def test_grades_of_a_table_that_is_only_numbered_are_taken_as_they_come():
-    """As of a scikit-learn transformer, which loses the index of a sorted table; it is said."""
-    frame = pd.DataFrame({"q": [1, 1, 2, 2], "x": [1.0, 2, 3, 4]})
-    y = pd.Series([0, 1, 2, 3], index=[2, 3, 0, 1])
-    with pytest.warns(
-        UserWarning, match="y has the row numbers of df in another order, and is taken in its own"
-    ):
-        assert Columns(query="q").read(frame, y).queries.relevance.tolist() == [0, 1, 2, 3]
+def test_grades_of_other_rows_are_refused():
+    frame = pd.DataFrame({"q": [1, 1], "x": [1.0, 2]}, index=[1, 0])
     with pytest.raises(ValueError, match="y has the rows of df in another order"):
-        Columns(query="q").read(frame.set_axis([3, 2, 1, 0]), y)
+        Columns(query="q").read(frame, pd.Series([0, 1]))

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
@@ -127,17 +126,9 @@ def test_click_rates():
         np.testing.assert_allclose(click_rate(counts, q), [np.nan, 0.5, 1, np.nan])
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_rows_that_are_apart_come_together_with_their_rows(frame):
-    df = frame(
-        {
-            "q": [2, 1, 2],
-            "x": np.float32([1.0, 2.0, 3.0]),
-            "y": [0, 1, 2],
-            "w": [1.0, 5, 2],
-            "d": ["a", "b", "c"],
-        }
-    )
+def test_rows_that_are_apart_come_together_with_their_rows():
+    rows = [(2, 1.0, 0, 1, "a"), (1, 2.0, 1, 5, "b"), (2, 3.0, 2, 2, "c")]
+    df = pd.DataFrame(rows, columns=list("qxywd")).astype({"x": np.float32})
     c = Columns(query="q", label="y", weight="w", document="d").read(df)
     assert c.features.dtype == np.float32 and c.features.ravel().tolist() == [1, 3, 2]
     assert c.queries.ids.tolist() == [2, 1]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Columns, Encoder, Queries, read_letor, write_letor
+from lambdaboost.datasets import Collection, Queries, read_letor, write_letor
 from lambdaboost.datasets import letor as letor_module
-from lambdaboost.datasets.table import open_table
 
 TEXT = (
     b"2 qid:10 1:0.5 3:1 # docid = A-1 inc = 1\n0 qid:10 2:-3e2\n\n# all comment\n1.5 qid:11 1:nan # my p\n"
@@ -150,16 +149,10 @@ def test_wrong_n_features(letor, n_features):
         read_letor(letor(b"0 qid:1 1:1 2:2\n"), n_features=n_features)
 
 
-@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
-def test_ids_of_every_integer_type_are_read_back(tmp_path, kind):
-    limits = np.iinfo(kind)
-    ids = np.array([limits.min, limits.max, 7, limits.max - 1], dtype=kind)
+def test_the_largest_ids_are_read_back(tmp_path):
+    ids = [-5, 2**64 - 1, 2**64 - 2, -(2**63)]
     write_letor(tmp_path / "t.txt", Collection(np.eye(4), Queries([1, 0, 2, 1], ids=ids)))
-    assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == ids.tolist()
-    both = np.array([-5, 2**64 - 1, 7, -(2**63)], dtype=object)
-    write_letor(tmp_path / "t.txt", Collection(np.eye(4), Queries([1, 0, 2, 1], ids=both)))
-    with mock.patch.object(letor_module, "PART", 2):  # of which each has a type of its own
-        assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == both.tolist()
+    assert read_letor(tmp_path / "t.txt").queries.ids.tolist() == ids
 
 
 # Writing
@@ -210,14 +203,3 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path, grades, names, pro
     with pytest.raises(ValueError, match=problem):
         write_letor(path, Collection(np.eye(2), Queries(grades, sizes=[2]), names))
     assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize("names", [("3", "1", "2"), ("2", "1")])
-def test_features_named_in_another_order_are_read_in_that_order(letor, names):
-    path = letor(b"1 qid:1 1:1 2:2 3:3\n0 qid:1 1:4 2:5 3:6\n")
-    expected = [[int(name) + more for name in names] for more in (0, 3)]
-    columns = Columns(label="label", features=names)
-    found = columns.read(path)
-    assert found.features.tolist() == expected and found.feature_names == names
-    fitted = Encoder(columns, found.feature_names)
-    assert fitted.transform(open_table(path)).tolist() == fitted.read(path).features.tolist() == expected

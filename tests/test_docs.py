@@ -107,11 +107,6 @@ def test_public_names_are_documented(package):
     assert not missing, f"add {sorted(missing)} to docs/api"
 
 
-def test_no_page_installs_from_an_index_that_does_not_have_it():
-    for page in (*DOCS.rglob("*.md"), DOCS.parent / "README.md"):
-        assert not re.search(r"pip install '?lambdaboost", page.read_text(encoding="utf-8")), page
-
-
 def formulas():
     """Every formula of the pages and the docstrings."""
     for page in DOCS.rglob("*.md"):

@@ -1,4 +1,4 @@
-"""What the experiments share: layouts of data, clicks, wrong input, verdicts, reports; and costs of λ rules."""
+"""What the experiments share: layouts of data, clicks, wrong input, reports; and costs of λ rules."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -13,8 +13,7 @@ from experiments.chakrabarti2008.results import RANDOM
 from experiments.chakrabarti2008.trainers import HINGES, MCRANK
 from experiments.common.clicks import Clicks
 from experiments.common.data import read_folder
-from experiments.common.verdicts import compared, unchanged, verdict
-from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet
+from lambdaboost import GradientStep, LambdaRank, Queries, RankNet
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
 pytestmark = pytest.mark.slow
@@ -78,46 +77,6 @@ def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
     assert data.joined(fold.train).queries.n_queries == 7
     assert data.training(fold).queries.n_queries == 6
     assert data.training(fold, share=0.5).queries.n_queries == 3
-
-
-# Verdicts
-
-QUERIES = 200
-MEASURES = [NDCG(k) for k in range(1, 11)]
-NOISE = np.random.default_rng(0).normal(size=(10, QUERIES)) / 100
-
-
-def changed(*gains):
-    """A system against a baseline, the mean difference at each cutoff given in points."""
-    before = np.full((10, QUERIES), 0.5)
-    shifts = np.array(gains)[:, None] / 100
-    noise = NOISE - NOISE.mean(axis=1, keepdims=True)
-    after = before + shifts + noise
-    one, other = (dict(zip(MEASURES, rows, strict=True)) for rows in (before, after))
-    return compared(one, other, MEASURES)
-
-
-@pytest.mark.parametrize(
-    ("gains", "said", "equal"),
-    [
-        ([1] * 10, "yes", "no, 10 of 10 differ (10 better)"),
-        ([-1] * 10, "no, the opposite", "no, 10 of 10 differ (10 worse)"),
-        (
-            [1, -1] + [0.0] * 8,
-            "better at 1 of 10, worse at 1 of 10, no significant difference elsewhere",
-            "no, 2 of 10 differ (1 better, 1 worse)",
-        ),
-        (
-            [0.01] * 7 + [-0.01] * 3,
-            "no significant difference, higher at 7 of 10",
-            "no significant difference anywhere",
-        ),
-    ],
-    ids=["better", "worse", "mixed", "level"],
-)
-def test_verdicts(gains, said, equal):
-    assert verdict(changed(*gains)) == said
-    assert unchanged(changed(*gains)) == equal
 
 
 # Reports

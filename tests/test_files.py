@@ -96,8 +96,3 @@ def test_pipes_are_refused_before_anything_waits_for_them(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match=r"checkpoint .*pipe is a device or pipe: give a file name"):
         check_place("checkpoint", tmp_path / "pipe")
-
-
-def test_a_folder_is_no_model(tmp_path):
-    with pytest.raises(ValueError, match=f"^path {tmp_path} is a folder: give a file$"):
-        ranker("lightgbm").fit(X, Q.relevance, group=Q.sizes, init_model=tmp_path)

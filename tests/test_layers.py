@@ -154,8 +154,9 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_no_message_installs_lambdaboost_from_an_index():
+def test_no_message_or_page_installs_lambdaboost_from_an_index():
     """It is on none: whoever registers the name would be installed."""
     asking = re.compile(r"install ['\"]?lambdaboost\b|lambdaboost\\?\[")
-    texts = {path.name: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    pages = ROOT / "README.md", *PACKAGE.rglob("*.py"), *(ROOT / "docs").rglob("*.md")
+    texts = {path: path.read_text("utf-8") for path in pages}
     assert [name for name, text in texts.items() if asking.search(text)] == []

@@ -93,11 +93,6 @@ def test_native_metrics_and_callables():
         assert fitted({"metric": none}, **EVAL)[1] == {}
 
 
-def test_a_measure_has_another_name_than_the_engines_own_metric():
-    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "lightgbm:ndcg"])[1])
-    assert names == ["ndcg@3-lambdaboost", *(f"ndcg@{k}" for k in range(1, 6))]
-
-
 # Early stopping.
 
 

@@ -208,7 +208,7 @@ def test_shap_values_add_up(engine):
 
 
 RANKERS = {"lightgbm": lambdaboost.lightgbm.LambdaRanker, "xgboost": lambdaboost.xgboost.LambdaRanker}
-TABLE = FRAME.assign(srch=np.repeat(np.arange(30), 20), clicked=CLICKS).rename(columns={"kind": "the kind"})
+TABLE = FRAME.assign(srch=np.repeat(np.arange(30), 20), clicked=CLICKS).rename(columns={"kind": "thé kind"})
 HALF = TABLE["srch"] < 15
 
 
@@ -229,8 +229,8 @@ def test_rankers(engine, tmp_path):
 
     The second was fitted on columns and categories in another order.
     """
-    turned = TABLE["the kind"].cat.reorder_categories(VALUES[::-1])
-    other = TABLE.assign(**{"the kind": turned})[TABLE.columns[::-1]]
+    turned = TABLE["thé kind"].cat.reorder_categories(VALUES[::-1])
+    other = TABLE.assign(**{"thé kind": turned})[TABLE.columns[::-1]]
     a, b = fitted(engine), fitted(engine, graded(0.3, "clicked"), other, n_estimators=4)
     before = a.predict(TABLE)
     merged = merge([a, b], WEIGHTS)

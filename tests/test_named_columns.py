@@ -157,9 +157,7 @@ WRONG = {
     "an array": ({}, None, "query: X has no column 'srch_id': give a table with it, or the queries as"),
     "source unknown": ({"sources": ["price_rnk"]}, {}, r"sources: X has no column 'price_rnk' \(did you mean"),
     "source of text": ({"objective": graded()}, {"ctr": ["2 %"] * len(X)}, "column 'ctr' .*not a number: labels are"),
-    "the query is a source": ({"sources": ["srch_id"]}, {}, "query: column 'srch_id' is given twice"),
     "the queries under another name": ({"qid": "srch_id"}, {}, "qid='srch_id' is no parameter of a ranker: "),
-    "no feature": ({"sources": [*NAMES, "ctr", "price_rank"]}, {}, "features is empty: X needs a column besides"),
 }  # fmt: skip
 
 

@@ -12,8 +12,7 @@ import numba
 import pytest
 from trainings import GROUP, X, Y, ran, train
 
-from lambdaboost import NDCG, Blend, LambdaRank, Linear, Queries, RankNet
-from lambdaboost.objectives import Objective
+from lambdaboost import Blend, LambdaRank, Linear, Queries, RankNet
 
 pytestmark = pytest.mark.slow
 ENGINES = (["lightgbm"], ["xgboost"])
@@ -58,51 +57,6 @@ def test_of_a_hundred_interrupts_one_is_lost_at_most(times=200):
     found = ran(interrupted, *calls, refused=())
     assert sum(lost for lost, _ in found) <= times * len(calls) / 100
     assert all(wrong == 0 for _, wrong in found)
-
-
-def gradient():
-    return LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))[0].tobytes()
-
-
-def in_a_fork(function):
-    """What a forked process returns, whose parent waits for it inside a training."""
-    context = get_context("fork")
-    queue = context.Queue()
-    process = context.Process(target=lambda: queue.put(function()))
-    process.start()
-    found = queue.get(timeout=300)
-    process.join()
-    return found
-
-
-SAME = []
-
-
-class Forking(NDCG, registered=False):
-    def values(self, scores, q):
-        SAME.append(in_a_fork(gradient) == gradient())
-        return super().values(scores, q)
-
-
-class ForkingRank(Objective, registered=False):
-    objective: Objective = LambdaRank()
-
-    def lambdas(self, scores, q, iteration):
-        SAME.append(in_a_fork(gradient) == gradient())
-        return self.objective.on(q)(scores, iteration)
-
-
-def forked_inside(engine):
-    SAME.clear()
-    train(engine, ForkingRank(), 1)
-    train(engine, rounds=1, measure=Forking(3))
-    return SAME
-
-
-@FORKS
-def test_a_process_forked_inside_a_training_computes():
-    """By an objective and by a measure: OpenMP's threads are gone there, and would be waited for for ever."""
-    assert ran(forked_inside, *ENGINES) == [[True, True]] * 2
 
 
 OBJECTIVES = [Blend(LambdaRank(), RankNet(), Linear(0.1, 0.05)), LambdaRank()]

@@ -69,6 +69,7 @@ def test_take_reorder_and_pickle():
         (ValueError, "ids has shape", {"ids": [1, 1]}),
         (ValueError, "clicks has 2 rows, relevance has 5", {"sizes": [5], "clicks": [1, 2]}),
         (ValueError, r"clicks\[1\] is inf", {"sizes": [5], "clicks": [0, np.inf, 0, 0, 0]}),
+        (ValueError, r"clicks has shape \(5, 2\)", {"sizes": [5], "clicks": [[0, 1]] * 5}),
         (TypeError, "clicks must be numbers", {"sizes": [5], "clicks": list("abcde")}),
         (ValueError, "weight has 3 values", {"sizes": [3, 2], "weight": [1, 2, 3]}),
         (ValueError, r"weight\[1\] is -2", {"sizes": [3, 2], "weight": [1, -2]}),

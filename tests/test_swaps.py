@@ -18,7 +18,6 @@ from lambdaboost import (
     Queries,
     Recall,
     SigmoidLocal,
-    Spearman,
     YetiLoss,
 )
 from lambdaboost.evaluation import MEASURES
@@ -53,23 +52,6 @@ def test_a_list_of_tiles(metric, spread):
     check(SigmoidLocal(metric, center=0.3), np.round(rng.normal(size=N), 2), relevance)
 
 
-@pytest.mark.parametrize("k", [1, 31, 32, 33, 64, 65, 5_000])
-def test_average_precision_at_each_cutoff(k):
-    """Most relevant documents stand low, where a cutoff leaves them out, and some stand before it."""
-    rng = np.random.default_rng(6)
-    scores = -np.arange(N) * 0.05 + rng.normal(size=N) * 0.1
-    relevance = (rng.random(N) < np.linspace(0.05, 0.4, N)) * 1.0
-    relevance[scores.argmax()] = 1
-    check(LambdaRank(MAP(k=k)), scores, relevance)
-
-
-@pytest.mark.parametrize("levels", [2, 40, 5_000])
-@pytest.mark.parametrize("metric", [PairAccuracy(), Spearman()], ids=repr)
-def test_each_number_of_levels(metric, levels):
-    rng = np.random.default_rng(3)
-    check(LambdaRank(metric), rng.normal(size=N), rng.integers(0, levels, N) * 1.0)
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.1], ids=["all labels", "missing labels"])
 @pytest.mark.parametrize("metric", [*SWEPT, MAP(k=300), ERR(k=9)], ids=repr)
 def test_the_sweep_sums_what_all_pairs_sum(metric, missing):
@@ -86,23 +68,10 @@ def test_the_sweep_sums_what_all_pairs_sum(metric, missing):
 @pytest.mark.parametrize("grade", [4.0, 52.0, 60.0, 1000.0])
 def test_a_document_that_surely_satisfies(grade):
     """1 − R is 0 in float64 from 54 on; what follows counts once it is swapped away."""
-    q = Queries([grade, 0, grade - 1], sizes=[3])
-    grad, _ = LambdaRank(ERR(max_grade=grade)).gradient([2.0, 1.0, 0.0], q)
-    top, half = 1 - 0.5**grade, 0.5 - 0.5**grade
-    down, second = np.array([1, 2, 3]), 1 / (1 + np.exp(1.0))
-
-    def value(*chances):
-        return (np.append(1, np.cumprod(1 - np.array(chances))[:-1]) * chances / down).sum()
-
-    now = value(top, 0, half)
-    first_second = (now - value(0, top, half)) * second
-    first_third = (now - value(half, 0, top)) / (1 + np.exp(2.0))
-    third_second = (value(top, half, 0) - now) * (1 - second)
-    np.testing.assert_allclose(
-        -grad,
-        [first_second + first_third, -first_second - third_second, third_second - first_third],
-        atol=1e-6,
-    )
+    metric, scores, relevance = ERR(max_grade=grade), [2.0, 1.0, 0.0], [grade, 0, grade - 1]
+    lam, mu = naive.by_swap(metric, scores, relevance)
+    found = LambdaRank(metric).gradient(scores, Queries(relevance, sizes=[3]))
+    np.testing.assert_allclose(found, [-lam, mu], atol=1e-6)
 
 
 @pytest.mark.parametrize("grade", [30.0, 50.0, 1000.0])

@@ -224,11 +224,13 @@ def test_weights_of_queries_are_matched_by_their_index_or_by_their_order():
         assert q.ids.tolist() == ["b", "a"] and q.query_weight.tolist() == [2, 1]
 
 
-def test_a_mask_is_missing_values_and_a_structured_array_no_matrix():
+def test_a_mask_is_missing_values_and_structured_arrays_and_dates_are_no_matrix():
     X = np.ma.masked_equal([[1, 9], [9, 2]], 9)
     np.testing.assert_array_equal(Columns().read(X, [1, 0], qid=[1, 1]).features, [[1, np.nan], [np.nan, 2]])
     with pytest.raises(TypeError, match=r"X is a structured array, .*: give pandas.DataFrame\(X\)"):
         Columns().read(np.zeros(2, [("x", float)]), [1, 0], qid=[1, 1])
+    with pytest.raises(TypeError, match=r"X is datetime64.*: convert dates to numbers"):
+        Columns().read(np.zeros((2, 1), "M8[D]"), [1, 0], qid=[1, 1])
 
 
 # LETOR text: two conventions, and what does not fit.

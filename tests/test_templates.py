@@ -5,29 +5,17 @@ import re
 import sys
 from pathlib import Path
 
-import lightgbm as lgb
 import naive
 import numpy as np
 from naive_measures import NAIVE, ReadingDepth
 from rules import RULES, FreshTier
 
-from lambdaboost import LambdaRank, Queries, attach
-from lambdaboost.objectives import parse
+from lambdaboost import LambdaRank, Queries
 from lambdaboost.objectives.swaps import SWAPS, dcg
 
 ROOT = Path(__file__).parent.parent
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 YOURS = {f"lambdaboost/{folder}/yours.py" for folder in ("engines", "evaluation", "objectives")}
-
-
-def test_an_engine_trains_with_the_objective():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
-    data = attach(lgb.Dataset(X, np.ones(200), group=[20] * 10), fresh=y)
-    params = {"objective": parse("FreshTier(sigma=2)"), "verbose": -1, "min_data_in_leaf": 5}
-    scores = lgb.train(params, data, 5).predict(X)
-    q, measure = Queries(y, sizes=[20] * 10), ReadingDepth()
-    assert measure(scores, q) > measure(np.zeros(200), q)
 
 
 def test_they_are_checked_as_all_are_and_their_examples_are_right():

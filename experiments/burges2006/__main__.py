@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-import torch
+import torch  # where it is missing: pip install torch, or EXTRAS=test,lint,torch make reproduce PAPER=burges2006
 import typer
 
 from experiments.burges2006.nets import train_all

@@ -57,7 +57,18 @@ def cell(d: Difference) -> str:
 
 
 def verdict(tested: Sequence[Difference]) -> str:
-    """Whether the system beats the baseline in all, some or none of the comparisons."""
+    """Whether the system beats the baseline in all, some or none of the comparisons.
+
+    >>> from types import SimpleNamespace as Of
+    >>> up, down = Of(mark=BETTER, difference=0.1), Of(mark=WORSE, difference=-0.1)
+    >>> higher, lower = Of(mark="", difference=0.01), Of(mark="", difference=-0.01)
+    >>> verdict([up, up]), verdict([down, down])
+    ('yes', 'no, the opposite')
+    >>> verdict([up, down, lower, up])
+    'better at 2 of 4, worse at 1 of 4, no significant difference elsewhere'
+    >>> verdict([higher, lower, higher]), verdict([higher])
+    ('no significant difference, higher at 2 of 3', 'no significant difference')
+    """
     better, worse = sum(d.mark == BETTER for d in tested), sum(d.mark == WORSE for d in tested)
     n = len(tested)
     if better == n:
@@ -72,7 +83,14 @@ def verdict(tested: Sequence[Difference]) -> str:
 
 
 def unchanged(tested: Sequence[Difference]) -> str:
-    """Whether two systems differ in any comparison; this cannot show that they are equal."""
+    """Whether two systems differ in any comparison; this cannot show that they are equal.
+
+    >>> from types import SimpleNamespace as Of
+    >>> unchanged([Of(mark=BETTER), Of(mark=""), Of(mark=WORSE), Of(mark=BETTER)])
+    'no, 3 of 4 differ (2 better, 1 worse)'
+    >>> unchanged([Of(mark="")])
+    'no significant difference anywhere'
+    """
     counts = [
         (name, sum(d.mark == mark for d in tested)) for name, mark in (("better", BETTER), ("worse", WORSE))
     ]

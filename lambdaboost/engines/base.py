@@ -241,6 +241,10 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
     """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
 
     100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
+
+    >>> from lambdaboost import GradientStep, LambdaRank
+    >>> [min_leaf_size(GradientStep(LambdaRank()), documents) for documents in (3, 1_000, 1_000_000)]
+    [20, 50, 100]
     """
     needs = getattr(objective, "needs", None)  # an engine's own has none
     if needs is None or not needs.counts_documents:
@@ -251,7 +255,15 @@ def min_leaf_size(objective: Any, documents: int) -> int | None:
 def with_min_leaf_size(
     params: Mapping[str, Any], engine: Engine, objective: Any, documents: int
 ) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
+    """The parameters, with the default minimum leaf size of gradient steps if they have none.
+
+    >>> from lambdaboost import GradientStep, LambdaRank
+    >>> from lambdaboost.engines import lightgbm, xgboost
+    >>> with_min_leaf_size({}, xgboost, GradientStep(LambdaRank()), 1_000)
+    {'min_child_weight': 50}
+    >>> with_min_leaf_size({"min_child_samples": 5}, lightgbm, GradientStep(LambdaRank()), 1_000)
+    {'min_child_samples': 5}
+    """
     found, name, least = dict(params), engine.MIN_LEAF_SIZE, min_leaf_size(objective, documents)
     if least is not None and engine.given(params, name) is None:
         found[name] = least

@@ -28,7 +28,7 @@ class Bound:
     objective: object  # for messages
     offsets: NDArray[np.int64]  # of the queries
     weight: NDArray[np.float32] | None  # of each document
-    lambda_mu: LambdaFunction
+    lambda_mu: LambdaFunction  # what `prepare` of the objective gave: a closure, or `PreparedPairs`
 
     def __call__(self, scores: ArrayLike, iteration: int = 0) -> LambdaMu:
         """λ and μ of every document, before weights, (n_documents,) each.

@@ -35,8 +35,8 @@ class Constant(Value):
 class Linear(Value):
     """w_m = start + rate · m, clipped to [0, 1] (2011 paper, §6.2).
 
-    >>> Linear(0.1, 0.001)(100), Linear(0.1, 0.01)(200)
-    (0.2, 1.0)
+    >>> Linear(0.1, 0.001)(100), Linear(0.1, 0.01)(200), Linear(0.1, -0.01)(200)
+    (0.2, 1.0, 0.0)
     """
 
     start: float
@@ -55,8 +55,8 @@ class Linear(Value):
 class Exponential(Value):
     """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
 
-    >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4)
-    (0.1, 0.1894)
+    >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4), Exponential(0.1, 100.0)(1000)
+    (0.1, 0.1894, 1.0)
     """
 
     start: float

@@ -159,3 +159,5 @@ def test_grades_of_other_rows_are_refused():
     frame = pd.DataFrame({"q": [1, 1], "x": [1.0, 2]}, index=[1, 0])
     with pytest.raises(ValueError, match="y has the rows of df in another order"):
         Columns(query="q").read(frame, pd.Series([0, 1]))
+    with pytest.raises(ValueError, match="qid has the rows of y in another order"):
+        Columns().read(np.eye(2), frame.x, qid=pd.Series([1, 2]))

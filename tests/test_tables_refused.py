@@ -51,6 +51,7 @@ REFUSED = [
     (FRAME, {"features": ["z"]}, ValueError, "df lacks the features 'z'"),
     (FRAME, {"features": []}, ValueError, "features is empty"),
     (FRAME, {"sources": "ctr"}, TypeError, "sources is 'ctr': give a list"),
+    (FRAME, {"sources": {"clicks": "site"}, "rates": ["site"]}, ValueError, "rates: 'site' is no source: .*'clicks'"),
     (FRAME, {"sources": {"weight": "x"}}, ValueError, "a label source cannot be called 'weight'"),
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),

@@ -40,7 +40,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # How functions are compiled.
 
 # Sums may be reordered and products fused, which is what lets loops fill vector lanes; NaN and infinity keep their
-# meaning (no nnan, ninf), since missing labels are NaN.
+# meaning (no nnan, ninf), since missing labels are NaN. A dict, and not a set: its text is a part of the names of files
+# (`_kernel_cache`), and the same in every process.
 FASTMATH = dict.fromkeys(("reassoc", "contract", "nsz", "arcp"), True)
 
 # A function that only kernels call becomes part of them: LLVM sees its loops with the kernel's constants and types, and
@@ -51,7 +52,7 @@ INTO_CALLERS = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapp
 def _compiled(function: F, **options: Any) -> F:
     dispatcher: F = numba.njit(error_model="numpy", nogil=True, **options)(function)
     if not config.DISABLE_JIT:
-        keep(dispatcher)
+        keep(dispatcher, str(options))
     return dispatcher
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._checks import check_whole
-from lambdaboost._words import plain
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.evaluation.charts import as_html, escape_label, value_text
 from lambdaboost.saving import as_saved
@@ -125,6 +125,11 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
         features = encoder.frame(features)
     two = [above, below]
     taken = features.iloc[two] if hasattr(features, "iloc") else features[two]
+    # XGBoost counts the columns of a frame only where the booster has names, and fails on others without a word.
+    if taken.shape[1] != (width := len(saved.engine.feature_names(saved.booster))):
+        raise ValueError(
+            f"rows has {counted(taken.shape[1], 'column')}, and the model {width} features: give these alone"
+        )
     contributions = saved.engine.contributions(saved.booster, taken, missing=saved.missing)
     if hasattr(taken, "toarray"):  # sparse, which the engine had to see as it is
         taken = taken.toarray()

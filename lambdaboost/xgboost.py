@@ -220,7 +220,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             weights = query_weights(weight, q.weight, q.sizes)
         data: Any = self._create_ltr_dmatrix(
             reference,
-            documents.features,
+            engine.readable(documents.features),
             None,
             group=q.sizes,
             label=np.nan_to_num(q.labels[RELEVANCE]),
@@ -232,6 +232,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             **more,
         )
         return attach_queries(data, q)
+
+    def _features(self, X: Any) -> Any:
+        return engine.readable(super()._features(X))
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""

@@ -12,7 +12,7 @@ import pytest
 import rankers
 import xgboost as xgb
 
-from lambdaboost import LambdaRank, load, save
+from lambdaboost import LambdaRank, explain, load, save
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES
@@ -84,9 +84,10 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
     first = ranker(engine).fit(PANDAS, GRADE)
     booster = first.booster_ if engine == "lightgbm" else first.get_booster()
     booster.save_model(str(tmp_path / "model.ubj"))
+    save(first, tmp_path / "first")
     expected = ranker(engine).fit(PANDAS[of_frame], y, **{ARGUMENT[engine]: booster}).predict(PANDAS)
     assert not np.array_equal(expected, first.predict(PANDAS))
-    for model in (first, booster, str(tmp_path / "model.ubj")):
+    for model in (first, booster, load(tmp_path / "first"), str(tmp_path / "model.ubj")):
         both = ranker(engine).fit(frame, y, eval_set=(REORDERED, GRADE), **{ARGUMENT[engine]: model})
         assert np.array_equal(both.predict(PANDAS), expected)
         save(both, tmp_path / "both")
@@ -167,6 +168,22 @@ def test_codes_know_values_by_their_text():
         {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
     )
     assert Encoder.fit(Columns(), open_table(frame)).categories == {"c": ("a", "b")}
+
+
+@pytest.mark.parametrize("values", [(0.5, 7.0), (False, True), ("a", 3)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_of_every_kind_are_categories(engine, values, tmp_path):
+    """XGBoost itself takes texts and whole numbers, and no column without a value."""
+    X = PANDAS.assign(
+        market=pd.Categorical([values[at] for at in map(int, MARKET == "us")]),
+        site=pd.Categorical([np.nan] * N),
+    )
+    fitted = ranker(engine).fit(X, GRADE, eval_set=[(X[:200], GRADE[:200])])
+    scores = fitted.predict(X)
+    save(fitted, tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").predict(X), scores) and np.ptp(scores) > 1
+    why = explain(fitted, X, above=1, below=0)
+    assert why.difference == pytest.approx(scores[1] - scores[0], abs=1e-6)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

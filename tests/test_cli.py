@@ -138,6 +138,7 @@ MISTAKES = [
     ("--objective SigmoidLocal()", "train with GradientStep(SigmoidLocal())"),
     ("--objective graded", "needs the label source 'clicks': give its column as --source clicks=COLUMN"),
     ("--objective rank:ndcg", "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
+    ("--objective reg:squarederror", "which is unknown: give such as YetiLoss(), or an engine's own of ranking"),
     ("--objective lambdarnk", "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     ("--measure NDGC", "Invalid value for '--measure': cannot read"),
     ("--measure auc@10", "AUC has no cutoff; write AUC, without @10"),

@@ -195,7 +195,7 @@ def _check_worst(page, frame):
     assert above.srch_id == below.srch_id == query
     assert (above.booked, below.booked) == (0, 1)
     price = re.search(r"<td>price</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", text)
-    assert [float(price[1]), float(price[2])] == [above.price, below.price]
+    assert [float(price[1]), float(price[2])] == pytest.approx([above.price, below.price], rel=1e-5)
 
 
 def test_a_submission_from_a_raw_table(capsys, tmp_path):
@@ -241,3 +241,15 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
     assert found.srch_id.tolist() == given.srch_id.tolist()
     assert found.prop_id.tolist() == given.prop_id.tolist()
     assert found.score.tolist() == scores and len(set(scores)) > 10
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_feature_names_documents_too(capsys, folder, tmp_path, engine):
+    """It is read as text for the names, and as numbers for the model; earlier it was refused as not numeric."""
+    model, log = tmp_path / "m", folder / "log.csv"
+    done(capsys, "train", log, *SMALL, *LEAF[engine], "--engine", engine, "--out", model)
+    plain = done(capsys, "predict", model, log)[0]
+    for role in ("--document", "--query"):
+        assert done(capsys, "predict", model, log, role, "f3")[0] == plain
+    named = done(capsys, "predict", model, log, "--ids", "--document", "f3")[0].splitlines()
+    assert named[0] == "query,f3,score" and [line.rpartition(",")[2] for line in named[1:]] == plain.split()

@@ -1,7 +1,6 @@
 """Both `LambdaRanker`s as scikit-learn's estimators: its own checks, frames of each kind, searches, weights."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import lightgbm
@@ -20,11 +19,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lambdaboost import (
     CNDCG,
-    ERR,
     NDCG,
     XENDCG,
     ClickDCG,
-    ClickTier,
     GradientStep,
     InversePropensity,
     LambdaRank,
@@ -33,7 +30,6 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.datasets import web_search_log
-from lambdaboost.evaluation import parse
 
 X_VALID, Q_VALID = web_search_log(queries=20, documents=15, features=16, seed=6)
 NAMES = [f"f{i}" for i in range(16)]
@@ -146,19 +142,6 @@ def test_weighted_as_the_native_ranker(engine):
     for model in ours:
         np.testing.assert_array_equal(model.predict(X), native.predict(X))
         np.testing.assert_array_equal(model.feature_importances_, native.feature_importances_)
-
-
-def test_rankers_in_threads_do_not_mix(engine):
-    objectives = [LambdaRank(), GradientStep(LambdaRank()), graded(0.5), ClickTier()] * 2
-
-    def fitted(objective):
-        made = ranker(engine, objective=objective, sources=["clicks"])
-        return made.fit(table(), Q.relevance).predict(table())
-
-    alone = [fitted(objective) for objective in objectives]
-    with ThreadPoolExecutor(4) as pool:
-        for a, b in zip(alone, pool.map(fitted, objectives), strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 def test_initial_scores_are_those_of_the_rows(engine):
@@ -349,28 +332,6 @@ def test_a_parameter_of_fit():
 
 
 # Validation sets and weights.
-
-
-def test_early_stopping_on_any_measure(engine):
-    valid = table(X_VALID, Q_VALID)
-    arguments = {"X": table(), "y": Q.relevance, "eval_set": ((valid, Q_VALID.relevance),)}
-    size = {"n_estimators": 60, "learning_rate": 1.0, "sources": ["clicks"]}
-    for measure, name in (
-        (CNDCG(3), "ndcg@3-clicks"), (NDCG(3, empty=1.0), "ndcg@3-empty.1.0"), ("MAP()", "map"), (ERR(5), "err@5"),
-        ("KendallTau()", "kendall_tau-clicks"),
-    ):  # fmt: skip
-        if engine == "lightgbm":
-            fitted, stop = ranker(engine, **size), lightgbm.early_stopping(3, verbose=False)
-            fitted.fit(**arguments, eval_metric=measure, callbacks=[stop])
-            best = fitted.best_iteration_ - 1
-        else:
-            fitted = ranker(engine, eval_metric=measure, early_stopping_rounds=3, **size)
-            best = fitted.fit(**arguments).best_iteration
-        ((found, curve),) = curves_of(fitted)[0].items()
-        assert found == name or (engine == "xgboost" and found == f"pre-{name}")
-        assert len(curve) < 60 and best == np.argmax(curve)
-        value = parse(measure) if isinstance(measure, str) else measure
-        assert value(fitted.predict(valid), Q_VALID) == pytest.approx(max(curve), abs=1e-6)
 
 
 def test_the_training_data_as_a_validation_set(engine):

@@ -112,6 +112,9 @@ def test_what_is_wrong_is_said():
             explain(booster, rows, above=0, below=1)
     with pytest.raises(ValueError, match="above is 60, but rows has 60 rows"):
         explain(booster, X, above=60, below=1)
+    of_xgboost = xgb.train({"objective": "rank:ndcg"}, xgb.DMatrix(X, Y, group=SIZES), 1)
+    with pytest.raises(ValueError, match="rows has 1 column, and the model"):
+        explain(of_xgboost, pd.DataFrame(X)[[0]], above=0, below=1)
     with pytest.raises((TypeError, ValueError), match="below"):
         explain(booster, X, above=0, below=-1)
     with pytest.raises(

@@ -79,7 +79,8 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         # Wrappers.
         ("normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),
-        ("beta is -1.0: give a finite number ≥ 0", lambda: YetiLoss(beta=-1)),
+        ("beta is -1.0: give a finite number ≥ 0 and ≤ 1e.15", lambda: YetiLoss(beta=-1)),
+        ("beta is 1e.39", lambda: YetiLoss(beta=1e39)),  # whose noise would be infinite as float32
         ("draws is 0: give a whole number ≥ 1", lambda: YetiLoss(draws=0)),
         ("seed is 1099511627776: give a whole number from 0 to 2147483647$", lambda: YetiLoss(seed=2**40)),
         (r"ListNet\(\), whose pairs cannot be weighted", lambda: InversePropensity(ListNet(), CURVE)),

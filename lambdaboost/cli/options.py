@@ -115,6 +115,11 @@ def existing(text: str) -> Any:
     return Option(exists=True, dir_okay=False, help=text)
 
 
+def measures(text: str) -> Any:
+    """An option that is one measure or several, with its help."""
+    return Option(metavar="MEASURE", parser=parsed_by(parse), help=text)
+
+
 def argument(metavar: str, text: str) -> Any:
     """An argument that is a file to read, with its help."""
     return Argument(metavar=metavar, exists=True, dir_okay=False, help=text)
@@ -177,11 +182,9 @@ OBJECTIVE = (
 EngineOption = Annotated[Engine, Option(help="The engine; the default is the first that is installed.")]
 PARAM = "Parameter of the engine, such as num_leaves=63; may be repeated."
 Params = Annotated[list[Any] | None, Option(metavar="KEY=VALUE", parser=parsed_by(read_param), help=PARAM)]
-MEASURE = (
-    "A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, 3 and 1, "
-    "and CNDCG of each further label source; tune optimises the first; its default is ndcg@10."
-)
-Measures = Annotated[list[Measure] | None, Option(metavar="MEASURE", parser=parsed_by(parse), help=MEASURE)]
+MEASURE = "A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated."
+DEFAULTS = "Default: NDCG at 10, 5, 3 and 1, and CNDCG of each further label source."
+Measures = Annotated[list[Measure] | None, measures(f"{MEASURE} {DEFAULTS}")]
 SEED = "Seed of the engine and of the order of the rows of a query in training."
 TIES = (
     "Shuffle the rows of each query by this seed: ties are then in random order, by default in that of FILE."

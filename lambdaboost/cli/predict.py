@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,7 +58,7 @@ def predict(
         with replacing(out) as written:
             written.write(text.encode())
     else:
-        sys.stdout.write(text)
+        print(text, end="")
 
 
 def submission(columns: Columns, table: Table, scores: list[str]) -> str:

@@ -9,30 +9,30 @@ from typing import Annotated, Any
 from typer import Option
 
 from lambdaboost._starting import STOPPED
-from lambdaboost._words import counted
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.cli.evaluate import check_labels
 from lambdaboost.cli.train import describe_data, read_parts
 from lambdaboost.engines import ENGINES
-from lambdaboost.evaluation import NDCG
+from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.saving import check_suffix, engine_of_suffix, sidecar_path
 from lambdaboost.tuning import tune as search
 from lambdaboost.tuning.portfolio import PORTFOLIO, TRIED
 
 OUT = "Model file to write, with MODEL.json, which describes it."
 VALID = "File to measure on, such as of a later time, instead of cross-validation; never trained on."
+MEASURE = f"{opt.MEASURE} The first decides. Default: ndcg@10."
 TOLERANCE = "With two measures: the tolerated loss of the first, such as 0.005, for more of the second."
 ENGINE = "The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
 SETTINGS = f"Number of tree settings to try, at most {len(PORTFOLIO)}."
-ROUNDS = "Maximum number of rounds in a fold; the model has more, as it has more queries."
+ROUNDS = "Maximum number of rounds in a fold; without --valid the model has more, as it has more queries."
 
 
 def tune(
     train: Annotated[Path, opt.argument("TRAIN", "File to train on.")],
     out: Annotated[Path, Option(metavar="MODEL", help=OUT)],
     valid: Annotated[Path | None, opt.existing(VALID)] = None,
-    measure: opt.Measures = None,
+    measure: Annotated[list[Measure] | None, opt.measures(MEASURE)] = None,
     tolerance: Annotated[float | None, Option(metavar="LOSS", help=TOLERANCE)] = None,
     engine: Annotated[opt.Engine | None, Option(help=ENGINE)] = None,
     settings: Annotated[int, Option(min=1, help=SETTINGS)] = TRIED,
@@ -78,9 +78,9 @@ def tune(
     )  # fmt: skip
     tuned.save(out, encoder=encoder, about={"data": describe_data(files, parts), "seed": seed})
     if as_json:
-        print(sidecar_path(out).read_text(encoding="utf-8"))
+        print(sidecar_path(out).read_text(encoding="utf-8"), end="")
     else:
         print(tuned)
-    note(f"{out} is {tuned.choice['candidate']}, {counted(tuned.rounds, 'round')}")
+    note(f"{out} and {sidecar_path(out)} are written")
     if tuned.is_stopped:
         sys.exit(STOPPED)

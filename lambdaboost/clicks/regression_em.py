@@ -144,9 +144,11 @@ def _predict_relevance(
         kept = (fold != held_out) & (weight > 0)
         # Each document counts once as relevant and once as not, with the probabilities as weights.
         both = np.concatenate([relevant[kept], 1 - relevant[kept]]) * np.tile(weight[kept], 2)
+        # scikit-learn takes no column without a value.
+        filled = np.where(np.isnan(x[kept]).all(axis=0), 0, x)
         model = HistGradientBoostingClassifier(**TREES, random_state=0)
         # Threads that wait for each other make small fits up to a hundred times as slow on a busy machine.
         with threadpool_limits(1 if len(x) < MANY else None):
-            model.fit(np.concatenate([x[kept]] * 2), np.repeat([1, 0], kept.sum()), sample_weight=both)
-            gamma[fold == held_out] = model.predict_proba(x[fold == held_out])[:, 1]
+            model.fit(np.concatenate([filled[kept]] * 2), np.repeat([1, 0], kept.sum()), sample_weight=both)
+            gamma[fold == held_out] = model.predict_proba(filled[fold == held_out])[:, 1]
     return gamma

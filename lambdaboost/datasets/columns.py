@@ -474,8 +474,8 @@ class Encoder:
                 "numbers"
             )
 
-        for column, such_as in table.padded.items():
-            if column in names and column not in self.categories:
+        for column, such_as in table.fields.items():
+            if such_as and column in names and column not in self.categories:
                 warn(
                     f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
                     "make the column categorical, or drop it"

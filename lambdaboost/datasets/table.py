@@ -75,9 +75,10 @@ class Table:
         The number of the first row in messages: 0 in a table, 1 below the header in a file.
     is_letor : bool
         Whether the frame has the columns of LETOR text, in which an absent feature is 0.
-    padded : mapping of str to str
-        The columns of CSV that hold numbers, some with leading zeros, each with the first such field. They are text,
-        as which 007 and 7 are two codes; `numbers` reads them as numbers.
+    fields : mapping of str to str
+        The columns of CSV that are text and that `numbers` reads as numbers all the same: those that were asked for as
+        text, each with an empty text, and those of numbers with leading zeros, each with the first such field: as
+        codes, 007 and 7 are two.
 
     """
 
@@ -86,7 +87,7 @@ class Table:
     matrix: Any = None
     first_row: int = 0
     is_letor: bool = False
-    padded: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         if self.frame is not None:
@@ -136,7 +137,10 @@ class Table:
         if not self.is_named:
             hint = "give a table with it"
             if argument == "query":
-                hint += ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=)"
+                hint += (
+                    ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=; in searches of "
+                    "scikit-learn, which score too, by its metadata routing)"
+                )
         if column in getattr(getattr(self.native, "index", None), "names", ()):
             hint = f"it is in the index; give {self.name}.reset_index()"
         raise ValueError(f"{argument}: {self.name} has no column {quote(column)}{meant}: {hint}")
@@ -208,7 +212,7 @@ class Table:
                 faults.append(
                     f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
                 )
-            elif column not in self.padded and (text := next(texts, None)) is not None:
+            elif column not in self.fields and (text := next(texts, None)) is not None:
                 faults.append(f"column {quote(column)} of {self.name} holds text, such as {quote(text)}")
         if faults:
             named = "; ".join(faults[:8])
@@ -356,11 +360,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         return Table(str(path), nw.from_native(frame), first_row=1, is_letor=True)
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
-    padded: dict[str, str] = {}
+    fields: dict[str, str] = {}
     what = "Parquet" if ending in PARQUET else "CSV with a header"
     try:
         if ending in SEPARATORS:
-            frame, padded = _read_csv(path, SEPARATORS[ending], text)
+            frame, fields = _read_csv(path, SEPARATORS[ending], text)
         else:
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
@@ -378,11 +382,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if isinstance(error, UnicodeDecodeError):
             fault += "; save it as UTF-8"
         raise ValueError(f"{path} cannot be read as {what}: {fault}") from None
-    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, padded=padded)
+    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, fields=fields)
 
 
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[Any, dict[str, str]]:
-    """A CSV file, and its `Table.padded`; what pandas would mend without a word is an error."""
+    """A CSV file, and its `Table.fields`; what pandas would mend without a word is an error."""
     import pandas as pd
 
     with reading(path) as file:
@@ -396,7 +400,10 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
         raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
 
     # Columns that are text are missing only where they are empty. A column without a name is called so by pandas.
-    kept, empty = set(text), ["", *MISSING, *(f" {word}" for word in MISSING)]
+    kept, empty = (
+        {name for name in text if name is not None},
+        ["", *MISSING, *(f" {word}" for word in MISSING)],
+    )
     called = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
     settings["na_values"] = {name: [""] if name in kept else empty for name in called}
     frame = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=dict.fromkeys(kept, str), **settings)
@@ -423,7 +430,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
 
     # Numbers with leading zeros may be codes, of which 007 and 7 are two: their columns are text. Those of the columns
     # that are text already are counted; only where the file has more is it read again.
-    padded: dict[str, str] = {}
+    as_text = dict.fromkeys(kept.intersection(names), "")
     is_numeric = [getattr(kind, "kind", "") in "iuf" for kind in frame.dtypes]
     texts = (fields for _, fields in frame.loc[:, np.logical_not(is_numeric)].items())
     in_texts = sum(fields.astype(str).str.count(rf'(?:^|[\s{separator}"])0\d').sum() for fields in texts)
@@ -432,8 +439,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
         again = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=whole, **settings)
         for name, fields in again.items():
             if (is_padded := fields.str.match(PADDED, na=False)).any():
-                frame[name], padded[str(name)] = fields, fields[is_padded].iloc[0]
-    return frame, padded
+                frame[name], as_text[str(name)] = fields, fields[is_padded].iloc[0]
+    return frame, as_text
 
 
 def count_leading_zeros(data: bytes, separator: str) -> int:

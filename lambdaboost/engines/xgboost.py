@@ -34,6 +34,7 @@ from lambdaboost.engines.xgboost_model import (  # noqa: F401
     merged,
     n_rounds,
     read,
+    readable,
     scores,
     trees,
     write,
@@ -139,7 +140,9 @@ def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, re
     if weight is not None:
         weight = query_weights("weight", weight, q.sizes)
     grades = np.nan_to_num(q.labels[RELEVANCE])
-    data = package(NAME).DMatrix(features, grades, group=q.sizes, weight=weight, enable_categorical=True)
+    data = package(NAME).DMatrix(
+        readable(features), grades, group=q.sizes, weight=weight, enable_categorical=True
+    )
     # Without names arrays of codes are scored too.
     data.feature_names = list(names) if names else None
     return data

@@ -19,6 +19,7 @@ from lambdaboost._checks import error_context
 from lambdaboost._installed import package
 from lambdaboost.datasets.arrays import feature_array
 from lambdaboost.datasets.collection import Categories
+from lambdaboost.datasets.table import category_text
 from lambdaboost.engines.base import Split
 from lambdaboost.engines.matching import aligned, refuse_mixed_forests
 
@@ -60,9 +61,28 @@ def scores(
     return np.asarray(found)
 
 
+def readable(features: Any) -> Any:
+    """A frame whose categories XGBoost takes: texts or whole numbers. Others, such as 0.5 and True, become their texts.
+
+    >>> import pandas as pd
+    >>> readable(pd.DataFrame({"size": pd.Categorical([7.0, 0.5])}))["size"].cat.categories.tolist()
+    ['0.5', '7']
+    """
+    for at, dtype in enumerate(getattr(features, "dtypes", ())):
+        known = getattr(dtype, "categories", None)
+        if known is None or known.dtype.kind in "iu":
+            continue
+        if len(known) and all(isinstance(one, str) for one in known):
+            continue
+        texts = [*map(category_text, known)] or np.empty(0, np.int64)  # XGBoost takes no text of no values
+        features = features.copy(deep=False)
+        features.isetitem(at, features.iloc[:, at].cat.rename_categories(texts))
+    return features
+
+
 def contributions(booster: Any, X: Any, *, missing: float = math.nan) -> NDArray[np.floating]:
     """SHAP values of the scores, with the base in a last column."""
-    features = X if hasattr(X, "columns") else feature_array(X)
+    features = readable(X) if hasattr(X, "columns") else feature_array(X)
     named = {"feature_names": booster.feature_names, "enable_categorical": True}
     data = package("xgboost").DMatrix(features, missing=missing, **named)
     return np.asarray(booster.predict(data, pred_contribs=True))
@@ -114,14 +134,16 @@ def trees(booster: Any) -> tuple[list[Split | float], str]:
 
 
 def _forest_of(learner: Mapping[str, Any]) -> tuple[Any, list[float]]:
-    """The trees of a model as XGBoost stores them, and the weight of each, which only DART's have."""
+    """The trees of a model as XGBoost stores them, and the weight of each, which only those of dropout have."""
     boosting, size = learner["gradient_booster"], learner["learner_model_param"]
     if boosting["name"] == "gblinear":
         raise ValueError("it is linear (gblinear), without trees: train with booster='gbtree'")
     if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
         raise ValueError("it has several scores for a row: train a model of one")
-    model = boosting.get("gbtree", boosting)["model"]  # DART's is one level further down
-    return model, boosting.get("weight_drop") or [1.0] * len(model["trees"])
+    # Before XGBoost 3.4 DART's model is one level further down, beside its weights, which are in the model since.
+    model = boosting.get("gbtree", boosting)["model"]
+    weights = boosting.get("weight_drop") or model.get("weight_drop")
+    return model, weights or [1.0] * len(model["trees"])
 
 
 def _read_tree(tree: dict[str, Any], weight: float) -> Split | float:
@@ -197,6 +219,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     whole, gbtree = learners[0], forests[0][0]
     gbtree |= {"trees": all_trees, "tree_info": info, "iteration_indptr": indptr}
     gbtree["gbtree_model_param"]["num_trees"] = str(len(all_trees))
+    gbtree.pop("weight_drop", None)  # the leaves have these weights
     learner = whole["learner"]
     learner["attributes"] = {}
     learner["gradient_booster"] = {"name": "gbtree", "model": gbtree}
@@ -207,7 +230,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     additive = [one for one in additive if re.fullmatch(r"rank:\w+|reg:squarederror", one["name"])]
     plain = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}
     learner["objective"] = additive[0] if additive else plain
-    found = read(json.dumps(whole).encode())
+    found = read(json.dumps(whole, ensure_ascii=False).encode())  # XGBoost keeps \u00fc as it is
 
     # A file has no number of threads: that of the first model, such as n_jobs of a ranker, if it was given one.
     threads = json.loads(boosters[0].save_config())["learner"]["generic_param"]["nthread"]

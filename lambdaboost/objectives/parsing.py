@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Any
 
+from lambdaboost._words import listed
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.engines import ENGINES
 from lambdaboost.engines.native import NativeObjective
@@ -53,7 +55,12 @@ def read_objective(objective: Any) -> Any:
     text = objective.strip()
     if text in names:
         return NativeObjective(text)
-    close = get_close_matches(text, names, 1, 0.8)
-    if close and not text[:1].isupper():
-        raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
+    known = {name.lower(): name for name in (*OBJECTIVES, *RECIPES, *names)}
+    if text not in known.values() and re.fullmatch(
+        "[a-z_:]+", text
+    ):  # no repr, but a word such as engines have
+        remedy = f"give such as YetiLoss(), or an engine's own of ranking: {listed(names)}"
+        if close := get_close_matches(text, known, 1):
+            remedy = f"did you mean {known[close[0]]!r}?"
+        raise ValueError(f"objective is {objective!r}, which is unknown: {remedy}")
     return parse(objective)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lambdaboost._checks import check_number, check_whole
+from lambdaboost._checks import MAX_SIGMA, check_number, check_whole
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.pair_objective import PairObjective
@@ -41,7 +41,7 @@ class YetiLoss(PairObjective):
         The measure Z of the swaps, any that `LambdaRank` takes except PairAccuracy; pairs are of different labels in
         its source, so ``YetiLoss(CNDCG())`` orders by clicks.
     beta : float
-        β, in units of the score, ≥ 0; 0 is ``LambdaRank(metric)``.
+        β, in units of the score, ≥ 0 and ≤ 1e15; 0 is ``LambdaRank(metric)``.
         Scores minus the query's best score get noise in float32, so ranks lose precision where scores differ by more
         than 10,000 or β is below a millionth of their range.
     draws : int
@@ -74,7 +74,7 @@ class YetiLoss(PairObjective):
                 f"metric is {self.metric!r}, whose swaps count all pairs alike: expected another measure of "
                 "LambdaRank, such as NDCG(); RankNet() is an objective for PairAccuracy"
             )
-        check_number("beta", self.beta, 0)
+        check_number("beta", self.beta, 0, MAX_SIGMA)  # past 1e37 noise would leave the range of float32
         check_whole("draws", self.draws, 1)
         check_whole("seed", self.seed, 0)
 

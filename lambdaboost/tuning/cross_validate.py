@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole, shorten_repr
 from lambdaboost._warn import warn
+from lambdaboost._words import counted
 from lambdaboost.attaching import draw_folds
 from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.collection import check_alone
@@ -80,7 +81,7 @@ class CrossValidated:
     def __repr__(self) -> str:
         means = ", ".join(f"{measure!r} {100 * mean:.2f}" for measure, mean in self.means.items())
         at_limit = ", the limit" if self.rounds == self.limit else ""
-        return f"CrossValidated({means}; {self.rounds} rounds{at_limit}; {self.queries!r})"
+        return f"CrossValidated({means}; {counted(self.rounds, 'round')}{at_limit}; {self.queries!r})"
 
 
 def cross_validate(
@@ -115,7 +116,7 @@ def cross_validate(
     early_stopping_rounds : int or None
         Rounds without improvement after which a fold ends. None trains and measures exactly ``n_estimators`` rounds.
     workers : int
-        Number of processes, each of which trains a fold. The result does not depend on it.
+        Number of processes, each of which trains a fold; -1 for one per processor. The result does not depend on it.
     seed : int
         Seed of the folds and of the order of documents.
 
@@ -140,7 +141,7 @@ def cross_validate(
 
     chosen = parse_all(measures)
     check_whole("folds", folds, 2)
-    check_stopping(ranker, early_stopping_rounds)
+    check_ranker(ranker, early_stopping_rounds)
     data = as_collection(X, y, columns_of(ranker))
     for measure in chosen:
         check_measure(measure, data.queries, "X")
@@ -167,8 +168,15 @@ def cross_validate(
     return replace(found, queries=data.queries, scores=scores, nested_scores=nested)
 
 
-def check_stopping(ranker: Any, early_stopping_rounds: int | None) -> None:
-    """Raise if the rounds of a ranker are given, or end, in a way that would not be seen here."""
+def check_ranker(ranker: Any, early_stopping_rounds: int | None) -> None:
+    """Raise for what is no ranker, and if its rounds are given, or end, in a way that would not be seen here."""
+    if isinstance(ranker, type) or not hasattr(ranker, "_engine"):
+        raise TypeError(
+            f"ranker is {shorten_repr(ranker)}: give a LambdaRanker of lambdaboost.lightgbm or lambdaboost.xgboost, "
+            "such as LambdaRanker(query='qid')"
+        )
+    if early_stopping_rounds is not None:
+        check_whole("early_stopping_rounds", early_stopping_rounds)
     engine, params = ranker._engine, ranker.get_params()
     if early_stopping_rounds is not None and "dart" in (
         engine.given(params, "boosting"),

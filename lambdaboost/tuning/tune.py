@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
-from lambdaboost._words import counted, listed, plain
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.columns import QUERY
@@ -152,14 +152,14 @@ def tune(
         check_alone("X", sources=sources, position=position, weight=weight)
         columns = Columns(sources=[name for name in X.queries.labels if name != RELEVANCE])
     further = [name for name in train.queries.labels if name != RELEVANCE]
-    if tolerance is not None:
-        check_tolerance(tolerance, measures, valid, further)
     if valid is None:
         data, fold = train, assign_folds(train, folds, seed)
     else:
         data, fold = hold_out(train, valid, columns)
     for measured in measures:
         check_measure(measured, data.queries.take(fold >= 0), "X" if valid is None else "valid")
+    if tolerance is not None:
+        check_tolerance(tolerance, measures, valid, further)
     warn_of_leaks(train.features, train.queries, train.feature_names)
 
     # Settings of trees come first, then objectives on the best of them.
@@ -366,7 +366,7 @@ class Search:
     rounds: int
     processes: int
     seed: int
-    n_settings: int  # at most
+    n_settings: int  # at most, until the best of the trees is known
     planned: list[Setting]  # first those of trees, then also the objectives on the best of them
     results: Results = field(default_factory=dict)
     failed: dict[Setting, str] = field(default_factory=dict)
@@ -385,6 +385,7 @@ class Search:
                 best = max(trees, key=lambda one: self.results[one].means[measure])
                 on_best = objectives_on(best, len(trees), self.measures, further)
                 self.planned += on_best
+                self.n_settings = len(self.planned)
                 self.run(on_best, begin + seconds)
         except KeyboardInterrupt:
             if not self.results:
@@ -442,7 +443,7 @@ class Search:
             notes.append(f"Not complete: {'; '.join(missing)}.")
         for message in dict.fromkeys(text for one in self.results.values() for text in one.warnings):
             names = [setting.name for setting, one in self.results.items() if message in one.warnings]
-            notes.append(f"Warning of {listed(names, 2)}: {message}")
+            notes.append(f"Warning of {'; '.join(names)}: {message}")
         return notes
 
 

@@ -32,7 +32,7 @@ from lambdaboost.evaluation.significance import (
     paired_differences,
     two_sided_p,
 )
-from lambdaboost.saving import check_suffix, save
+from lambdaboost.saving import as_saved, check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
 
 Floats = NDArray[np.float64]
@@ -143,13 +143,18 @@ class Tuned:
             f"baseline (paired t-test, p < {LEVEL:g} after Holm's correction over the table)."
         )
 
+    @property
+    def _title(self) -> str:
+        """The choice, and the rounds of the model, which of a merged one are those of all members together."""
+        saved = as_saved(self.model)
+        n = saved.engine.n_rounds(saved.booster)
+        return f"Tuned: {self.choice['candidate']}, {counted(n, 'round')}"
+
     def __repr__(self) -> str:
-        lines = [f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}"]
-        return "\n".join([*lines, "", self.table.to_string(index=False), "", self.caption, *self.notes])
+        return "\n".join([self._title, "", self.table.to_string(index=False), "", self.caption, *self.notes])
 
     def _repr_html_(self) -> str:
-        title = f"Tuned: {self.choice['candidate']}, {counted(self.rounds, 'round')}"
-        return as_html(title, self.table, self.caption, *self.notes)
+        return as_html(self._title, self.table, self.caption, *self.notes)
 
     def save(
         self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None

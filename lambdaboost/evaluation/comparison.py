@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, plain, quote
+from lambdaboost._words import counted, listed, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
@@ -287,12 +287,12 @@ def compare_values(
 
     # How many queries the means are over.
     sizes = sorted({h.size for _, h in compared.values()})
-    over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    over = counted(n, "query", "queries")
     if sizes != [n]:
-        over += f" of {n}"
+        span = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+        over = f"{span} of {over}"
     kind = "Weighted means" if np.ptp(w) > 0 else "Means"
-    noun = "query" if n == 1 else "queries"
-    return Comparison(frame, f"{kind} over {over} {noun}, times 100.")
+    return Comparison(frame, f"{kind} over {over}, times 100.")
 
 
 def measure_systems(

@@ -15,6 +15,7 @@ from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, plain, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import check_order
 from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse, parse_all
@@ -259,8 +260,12 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
+            given = of.get(measure, ())
+            # Series of pandas may be of the same queries in another order.
+            own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
+            check_order(own, given, of_base, first[measure])
             with error_context(f"{measure} of {quote(name)}"):
-                array = np.asarray(of.get(measure, ()), dtype=np.float64)
+                array = np.asarray(given, dtype=np.float64)
             arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(

@@ -158,7 +158,6 @@ def _lam_c_up(s, y, up):
 RULES = [
     Rule(FreshTier(), _fresh_tier),
     Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
-    Rule(RankNet(sigma=2.5), lambda s, y, m: naive.ranknet(s, y["relevance"], 2.5)),
     Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),
     Rule(LambdaRank(sigma=0.5), lambda s, y, m: _lam_l(s, y, sigma=0.5)),
     Rule(LambdaRank(NDCG(k=1)), lambda s, y, m: _lam_l(s, y, 1)),
@@ -169,8 +168,6 @@ RULES = [
     ),
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
     _swap(MAP()),
-    _swap(MAP(threshold=2)),
-    _swap(MAP(k=1)),
     _swap(MAP(k=5, threshold=2)),
     _swap(MRR()),
     _swap(MRR(k=3, threshold=2)),
@@ -214,7 +211,6 @@ RULES = [
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
     Rule(ClickTier(zeros="missing"), lambda s, y, m: _lam_c(s, y, zeros="missing")),
-    Rule(ClickTier(CNDCG(k=3), zeros="missing"), lambda s, y, m: _lam_c(s, y, 3, zeros="missing")),
     _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
     _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
     _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up)),
@@ -242,10 +238,6 @@ RULES = [
         lambda s, y, m: naive.yetiloss(s, y["relevance"], m, NDCG(k=3), up=_up(y)),
     ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
-    Rule(
-        graded(0.3, zeros="missing"),
-        lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y, zeros="missing"), 0.3),
-    ),
     Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
         lambda s, y, m: naive.blend(

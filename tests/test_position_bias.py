@@ -56,7 +56,7 @@ def test_the_true_curve_is_in_the_intervals(eta):
 def test_features_tell_the_curve_from_one_ranker(capsys, eta=1.0):
     log = log_of(eta, 200, rankers=SCORE)
     features = X[log.rows_of(Q.query_of_row, np.arange(Q.n_documents))]
-    curve = regression_em(log, features)
+    curve = regression_em(log, np.insert(features, 0, np.nan, axis=1))  # one says nothing
     assert "regression_em: step 1 of at most" in capsys.readouterr().err
     assert curve.low is None
     counts = log.counts()

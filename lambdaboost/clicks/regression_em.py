@@ -11,6 +11,7 @@ from lambdaboost._warn import warn
 from lambdaboost.clicks.click_log import ClickLog, Counts
 from lambdaboost.clicks.curves import Floats, curve_with_intervals
 from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.datasets.arrays import as_array
 
 STEPS = 20  # at most, each of three EM steps
 TOLERANCE = 5e-3  # of log θ; trees change a little from step to step
@@ -59,7 +60,7 @@ def regression_em(log: ClickLog, features: ArrayLike, *, verbose: bool = True) -
             "the log has one query, but each document's relevance is predicted from other queries: give a log of at "
             f"least {FOLDS} queries"
         )
-    x = np.asarray(features, dtype=np.float32)
+    x = np.asarray(as_array(features), dtype=np.float32)
     if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
             f"features has shape {x.shape}, expected ({counts.n_documents}, n_features): one row for each of "
@@ -143,9 +144,11 @@ def _predict_relevance(
         kept = (fold != held_out) & (weight > 0)
         # Each document counts once as relevant and once as not, with the probabilities as weights.
         both = np.concatenate([relevant[kept], 1 - relevant[kept]]) * np.tile(weight[kept], 2)
+        # scikit-learn takes no column without a value.
+        filled = np.where(np.isnan(x[kept]).all(axis=0), 0, x)
         model = HistGradientBoostingClassifier(**TREES, random_state=0)
         # Threads that wait for each other make small fits up to a hundred times as slow on a busy machine.
         with threadpool_limits(1 if len(x) < MANY else None):
-            model.fit(np.concatenate([x[kept]] * 2), np.repeat([1, 0], kept.sum()), sample_weight=both)
-            gamma[fold == held_out] = model.predict_proba(x[fold == held_out])[:, 1]
+            model.fit(np.concatenate([filled[kept]] * 2), np.repeat([1, 0], kept.sum()), sample_weight=both)
+            gamma[fold == held_out] = model.predict_proba(filled[fold == held_out])[:, 1]
     return gamma

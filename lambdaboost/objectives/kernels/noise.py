@@ -29,6 +29,7 @@ from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, count_ranks, t
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
+from lambdaboost.objectives.kernels.lanes import NO_DOCUMENT
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import (
     BY_LANES,
@@ -40,9 +41,6 @@ from lambdaboost.objectives.kernels.prepared import (
 )
 from lambdaboost.objectives.swaps.dcg import MeanDcg, discounts_to
 
-Floats = NDArray[np.float64]
-
-NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 # Documents that lie farther below the best of their query are ranked as if they lay here.
 LOWEST = np.float64(-1e30)
 STEPS = 2.0**20  # of a gap, a unit of the score
@@ -272,7 +270,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
         if batches is not None:
             over_queries(
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
-                digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean, lists=LANES,
+                digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean,
             )  # fmt: skip
         if not by_lanes.all():
             orders = rankings(now, by_lanes)

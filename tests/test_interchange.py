@@ -240,6 +240,16 @@ def test_several_runs_have_the_same_documents():
     assert q.sizes.tolist() == [4, 1]
 
 
+def test_a_run_that_lacks_most_of_the_judged_queries_is_said():
+    """As where ids of one digit have a leading zero in one file alone."""
+    qrels = pd.DataFrame({"query_id": ["8", "9", "10"], "doc_id": "a", "relevance": 1})
+    run = qrels.assign(query_id=["08", "09", "10"], score=1.0)
+    with pytest.warns(UserWarning, match="run 'run' has 1 of the 3 judged queries; the others count as 0"):
+        scores, q = from_run(qrels, run)
+    assert MRR()(scores, q) == pytest.approx(1 / 3)
+    from_run(qrels, qrels.assign(score=1.0)[1:])  # warnings are errors
+
+
 # Wrong use
 
 

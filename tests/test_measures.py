@@ -256,6 +256,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: parse("__import__('os').getcwd()"), "only known values"),
         (lambda: parse("-" * 100_000 + "1"), "cannot read"),
         (lambda: parse("ndgc@10"), "'ndgc' is unknown (did you mean NDCG?); choose among"),
+        (lambda: parse("ndcg@10, map"), "'ndcg@10, map' is more than one measure: give one text for each"),
         (lambda: parse("auc@5"), "AUC has no cutoff; write AUC, without @5"),
         (lambda: parse(3), "expected text"),
     ],

@@ -17,7 +17,7 @@ from lambdaboost._words import listed, plain, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
-from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.evaluation.naming import parse, parse_all
 from lambdaboost.evaluation.significance import (
     LEGEND,
     LEVEL,
@@ -114,10 +114,10 @@ class Comparison:
         if not isinstance(key, tuple) or len(key) != 2:
             such_as = f"comparison[{self.systems[-1]!r}, {self.measures[0]!r}]"
             raise TypeError(f"the key is {shorten_repr(key)}: give a system and a measure, such as {such_as}")
-        system, measure = key
+        system, measure = key[0], str(key[1])
         if measure not in self.measures:
-            with suppress(ValueError):  # it is a measure, or its name in results
-                measure = str(parse_all(measure)[0])
+            with suppress(ValueError):  # a name in results, such as ndcg@10
+                measure = str(parse(measure))
         found = self.frame[(self.frame["system"] == system) & (self.frame["measure"] == measure)]
         if found.empty:
             raise KeyError(

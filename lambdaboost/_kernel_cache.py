@@ -38,12 +38,15 @@ SOURCES = ("_jit.py", "_kernel_cache.py", "evaluation/*.py", "objectives/**/*.py
 CHECKSUM = 32  # bytes of it, at the head of a file
 
 
-def keep(dispatcher: Any) -> None:
-    """Keep the compiled versions of a function of the package; nothing is kept of other functions."""
+def keep(dispatcher: Any, options: str) -> None:
+    """Keep the compiled versions of a function of the package; nothing is kept of other functions.
+
+    `options` are those of `numba.njit`, in a text that is the same in every process.
+    """
     function = dispatcher.py_func
     # What a function closes over is not in its file.
     if Path(function.__code__.co_filename).is_relative_to(PACKAGE) and function.__closure__ is None:
-        dispatcher._cache = KernelCache(function, str(dispatcher.targetoptions))
+        dispatcher._cache = KernelCache(function, options)
 
 
 class KernelCache:
@@ -59,10 +62,9 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function, or None where no folder has it."""
         target_context.refresh()
-        name = self._file_name(signature, target_context.codegen())
         for folder in _folders() if _is_covered(signature) else ():
             try:
-                data = (folder / name).read_bytes()
+                data = (folder / self._file_name(signature, target_context.codegen())).read_bytes()
                 if hashlib.sha256(data[CHECKSUM:]).digest() == data[:CHECKSUM]:
                     result, parts = pickle.loads(data[CHECKSUM:])
                     compiled = result._rebuild(target_context, *parts)
@@ -74,38 +76,40 @@ class KernelCache:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Save a compiled function; where that fails, as on a full disk, the next process compiles it again."""
-        if not _is_covered(signature) or compiled.library.has_dynamic_globals:
-            return
         try:
-            if _digest() != _STAMP:
-                return
-            data = pickle.dumps((type(compiled), compiled._reduce()))
-            name = self._file_name(signature, compiled.codegen)
-        except Exception:
+            if _is_covered(signature) and not compiled.library.has_dynamic_globals and _digest() == _STAMP:
+                data = pickle.dumps((type(compiled), compiled._reduce()))
+                _write(self._file_name(signature, compiled.codegen), hashlib.sha256(data).digest() + data)
+        except Exception:  # no private part of Numba's is worth an error
             return
-        for folder in _folders():
-            unfinished = None
-            try:
-                if not folder.is_dir():
-                    folder.mkdir(parents=True, exist_ok=True)
-                    for other in folder.parent.glob(f"{_PREFIX}*"):  # those of other sources
-                        if other != folder:
-                            shutil.rmtree(other, ignore_errors=True)
-                with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                    unfinished = Path(file.name)
-                    file.write(hashlib.sha256(data).digest() + data)
-                unfinished.replace(folder / name)
-                return
-            except OSError:
-                if unfinished is not None:
-                    unfinished.unlink(missing_ok=True)
 
     def flush(self) -> None:
         """Nothing is held in memory."""
 
     def _file_name(self, signature: Any, codegen: Any) -> str:
-        version = f"{signature} {codegen.magic_tuple()} {self._options}"  # the types, the processor
+        # The types, the processor, and whether every index is checked.
+        version = f"{signature} {codegen.magic_tuple()} {self._options} {config.BOUNDSCHECK}"
         return f"{self._name}-{hashlib.sha256(version.encode()).hexdigest()[:16]}.kernel"
+
+
+def _write(name: str, data: bytes) -> None:
+    """Write a file in one step to the first folder that takes it."""
+    for folder in _folders():
+        unfinished = None
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+                for other in folder.parent.glob(f"{_PREFIX}*"):  # those of other sources
+                    if other != folder:
+                        shutil.rmtree(other, ignore_errors=True)
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                unfinished = Path(file.name)
+                file.write(data)
+            unfinished.replace(folder / name)
+            return
+        except OSError:
+            if unfinished is not None:
+                unfinished.unlink(missing_ok=True)
 
 
 def _is_covered(kinds: Any) -> bool:
@@ -133,8 +137,7 @@ def _digest() -> str | None:
 
 
 _STAMP = _digest()
-_CHECKED = "checked-" if config.BOUNDSCHECK else ""
-_PREFIX = f"kernels-{_CHECKED}{sys.implementation.cache_tag}-numba{numba.__version__}-"
+_PREFIX = f"kernels-{sys.implementation.cache_tag}-numba{numba.__version__}-"
 
 
 @cache

@@ -180,6 +180,14 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         arrays = {"group": group, "qid": qid, "weight": sample_weight, "init_score": init_score}
         first, encoder, training = self._read_training(X, y, objective, init_model, **arrays)
         valid = self._read_eval_sets(sets, eval_arrays, training, encoder, feval)
+        # LightGBM counts the features, among which the columns of queries and labels are not.
+        by_place = isinstance(categorical_feature, list) and any(
+            isinstance(one, int | np.integer) for one in categorical_feature
+        )
+        if by_place and getattr(X, "shape", (0, 0))[1] > training.features.shape[1]:
+            raise ValueError(
+                f"categorical_feature={categorical_feature!r} counts features, and X has other columns too: give names"
+            )
 
         def as_dataset(documents: Documents, reference: Any = None) -> Any:
             data = engine.dataset(

@@ -138,8 +138,10 @@ class Ranker:
             encoder = Encoder(columns)
             if first is not None and table.is_named:
                 # The features and categories of the model that the training continues, in its order.
-                own = getattr(getattr(first_model, "_fitted", None), "categories", {})
-                encoder = with_booster_features(Encoder(columns, (), own, self.unseen), first, table.names)
+                # A ranker and a loaded model know its categories.
+                known = getattr(first_model, "encoder", getattr(first_model, "_fitted", Encoder(columns)))
+                encoder = Encoder(columns, (), known.categories, self.unseen)
+                encoder = with_booster_features(encoder, first, table.names)
                 encoder = replace(encoder, features=encoder.features or columns.features_of(table))
                 columns = replace(columns, features=encoder.features)
             # A booster has no categories, or does not store them, as XGBoost before 3.1.

@@ -345,14 +345,16 @@ def sidecar_path(path: Path) -> Path:
 
 
 def booster_of(model: Any) -> Any:
-    """The booster of a fitted ranker, with the rounds of its whole training; any other model unchanged."""
+    """The booster of a ranker, with the rounds of its whole training, or of a loaded model; any other unchanged."""
+    if isinstance(model, SavedModel):
+        return model.booster
     if hasattr(model, "get_booster"):
         return model.get_booster()
     return getattr(model, "booster_", model)
 
 
 def booster_to_continue(model: Any, engine: Engine) -> Any:
-    """The booster, of this engine, of a ranker, of a booster, or of a model file."""
+    """The booster, of this engine, of a ranker, a loaded model, a booster or a model file."""
     if isinstance(model, str | os.PathLike):
         check_file(Path(model))
         return engine.read(Path(model).read_bytes())

@@ -65,8 +65,14 @@ class Case:
 def warn_of_traps(case: Case) -> None:
     """Warn of each trap that the case falls into, in this order."""
     of_engine = {
-        "lightgbm": (cut_queries, label_gain, no_split_in_lightgbm, unknown_parameters),
-        "xgboost": (approximate_trees, stopped_without_prefix, no_split_in_xgboost),
+        "lightgbm": (
+            cut_queries,
+            label_gain,
+            no_metric,
+            no_split_in_lightgbm,
+            unknown_parameters,
+        ),
+        "xgboost": (objective_in_params, stopped_without_prefix, no_split_in_xgboost),
     }
     of_both = (
         native_parameters,
@@ -130,6 +136,15 @@ def label_gain(case: Case) -> None:
         )
 
 
+def no_metric(case: Case) -> None:
+    """Validation data without a metric, of which LightGBM has a default for its own objectives only."""
+    if lightgbm.evaluates_nothing():
+        warn(
+            "metric: LightGBM evaluates nothing on the validation data, since it has a default metric for its own "
+            "objectives only: give feval=NDCG(k=5), or 'metric': 'ndcg' in params"
+        )
+
+
 def no_split_in_lightgbm(case: Case) -> None:
     """Limits of leaves that allow no split at all."""
     least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
@@ -145,12 +160,19 @@ def no_split_in_lightgbm(case: Case) -> None:
 # XGBoost.
 
 
-def approximate_trees(case: Case) -> None:
-    """Approximate trees without the name of a ranking objective."""
+def objective_in_params(case: Case) -> None:
+    """Another objective than one of ranking in params, of which XGBoost keeps more than the name."""
     state = xgboost.state_of(case.booster)
     tree_method = state.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
     objective = state.get("objective", {}).get("name", "rank:")
-    if tree_method == "approx" and not objective.startswith("rank:"):
+    if objective.startswith("rank:"):
+        return
+    if objective != "reg:squarederror":  # XGBoost's default
+        warn(
+            f"objective={objective}: beside obj= XGBoost lets the objective of params change leaves "
+            "(reg:absoluteerror), their size (count:poisson) or scores (binary:logistic): give 'objective': 'rank:ndcg'"
+        )
+    if tree_method == "approx":
         warn(
             f"tree_method=approx: without an objective in params XGBoost treats this objective as {objective}, whose "
             "hessian is constant, and grows other trees; add 'objective': 'rank:ndcg' to params"
@@ -159,11 +181,13 @@ def approximate_trees(case: Case) -> None:
 
 def stopped_without_prefix(case: Case) -> None:
     """Early stopping of models whose first trees are not the model of an earlier round."""
-    if case.params.get("booster") in ("dart", "gblinear") and xgboost.stops_early(case.booster):
+    dropout = xgboost.state_of(case.booster)["gradient_booster"].get("dart_train_param", {})
+    drops = any(float(dropout.get(name, 0)) for name in ("rate_drop", "one_drop"))
+    if (drops or not case.has_trees) and xgboost.stops_early(case.booster):
         warn(
-            f"early stopping: with booster={case.params['booster']} later rounds change what earlier ones have "
-            "learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping out, or "
-            "give booster='gbtree'"
+            "early stopping: with dropout (rate_drop, one_drop) or booster='gblinear' later rounds change what earlier "
+            "ones have learnt, so that XGBoost cannot go back to the model of its best round: leave early stopping or "
+            "dropout out, or give booster='gbtree'"
         )
 
 

@@ -84,9 +84,10 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
     first = ranker(engine).fit(PANDAS, GRADE)
     booster = first.booster_ if engine == "lightgbm" else first.get_booster()
     booster.save_model(str(tmp_path / "model.ubj"))
+    save(first, tmp_path / "first")
     expected = ranker(engine).fit(PANDAS[of_frame], y, **{ARGUMENT[engine]: booster}).predict(PANDAS)
     assert not np.array_equal(expected, first.predict(PANDAS))
-    for model in (first, booster, str(tmp_path / "model.ubj")):
+    for model in (first, booster, load(tmp_path / "first"), str(tmp_path / "model.ubj")):
         both = ranker(engine).fit(frame, y, eval_set=(REORDERED, GRADE), **{ARGUMENT[engine]: model})
         assert np.array_equal(both.predict(PANDAS), expected)
         save(both, tmp_path / "both")

@@ -47,6 +47,20 @@ def test_fitted_attributes():
         fitted({"class_weight": "balanced"})
 
 
+def test_places_of_categories_count_the_features():
+    """A table has other columns too, by which places would shift."""
+    frame = pd.DataFrame(X).add_prefix("f")
+    frame.insert(0, "qid", Q.query_of_row)
+    ranker, codes = LambdaRanker(**SMALL), frame.assign(f2=np.arange(len(X)) % 5)
+    with pytest.raises(
+        ValueError, match=r"categorical_feature=\[3\] counts features, and X has other .*: give names"
+    ):
+        ranker.fit(codes, Q.relevance, categorical_feature=[3])
+    by_name = ranker.fit(codes, Q.relevance, categorical_feature=["f2"]).predict(codes)
+    by_place = ranker.fit(codes.drop(columns="qid"), Q.relevance, group=Q.sizes, categorical_feature=[2])
+    np.testing.assert_array_equal(by_name, by_place.predict(codes))
+
+
 # Metrics.
 
 

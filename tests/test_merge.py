@@ -10,8 +10,7 @@ import xgboost as xgb
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
-from lambdaboost import NDCG, LambdaRank, graded, load, merge, save
-from lambdaboost.engines.lightgbm_model import categories
+from lambdaboost import LambdaRank, graded, load, merge, save
 
 RNG = np.random.default_rng(0)
 N, SIZES = 600, np.full(30, 20)
@@ -120,14 +119,6 @@ def test_random_forests():
 FOREST = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}
 
 
-def test_a_merged_booster_of_lightgbm_knows_which_columns_are_categories():
-    """`export` and `save` read this from the model's text, as from that of its members."""
-    one = on_lightgbm()
-    merged = merge([one, on_lightgbm(LambdaRank())], WEIGHTS)
-    merged = lgb.Booster(model_str=merged.model_to_string())
-    assert categories(merged) == categories(one) == {"kind": VALUES, "brand": MANY}
-
-
 @EACH
 def test_order_of_categories_and_features_differs(engine):
     """Codes and places are those of the first model; the second is scored in its own order."""
@@ -209,7 +200,6 @@ def test_shap_values_add_up(engine):
 
 RANKERS = {"lightgbm": lambdaboost.lightgbm.LambdaRanker, "xgboost": lambdaboost.xgboost.LambdaRanker}
 TABLE = FRAME.assign(srch=np.repeat(np.arange(30), 20), clicked=CLICKS).rename(columns={"kind": "thé kind"})
-HALF = TABLE["srch"] < 15
 
 
 def unfitted(engine, objective=LambdaRank(), **params):  # noqa: B008
@@ -248,21 +238,6 @@ def test_rankers(engine, tmp_path):
     again = merged.fit(TABLE, GRADES)
     np.testing.assert_array_equal(again.predict(TABLE), before)
     assert again.objective_ == LambdaRank()
-
-
-@EACH
-def test_a_ranker_that_stopped_early(engine):
-    """Up to its best round."""
-    stop = {"early_stopping_rounds": 2, "eval_metric": NDCG(3)} if engine == "xgboost" else {}
-    more = {} if stop else {"eval_metric": NDCG(3), "callbacks": [lgb.early_stopping(2, verbose=False)]}
-    a = unfitted(engine, n_estimators=40, learning_rate=0.9, **stop)
-    a.fit(TABLE[HALF], GRADES[HALF], eval_set=[(TABLE[~HALF], GRADES[~HALF])], **more)
-    b = unfitted(engine, FIRSTS[engine][1]).fit(TABLE[HALF], GRADES[HALF])
-    merged = merge([a, b], (1.0, 1.0))
-    wanted = a.predict(TABLE) + b.predict(TABLE)
-    np.testing.assert_allclose(merged.predict(TABLE), wanted, atol=2e-6 * np.ptp(wanted))
-    best = a.best_iteration_ if engine == "lightgbm" else a.best_iteration + 1
-    assert rounds_of(merged._Booster) == best + 6 < 46
 
 
 RENAMED = FRAME.assign(kind=FRAME["kind"].cat.rename_categories({"u": "new"}))

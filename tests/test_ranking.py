@@ -20,6 +20,11 @@ SCORES = {
     "not retrieved": lambda rng, n: np.where(rng.random(n) < 0.3, -np.inf, rng.normal(size=n)),
     "none retrieved": lambda rng, n: np.full(n, -np.inf),
     "one far off": lambda rng, n: np.where(np.arange(n) == n // 2, 1e9, rng.normal(size=n)),
+    "one far off, most of the others equal": lambda rng, n: np.where(
+        np.arange(n) == n // 2, -1e9, (rng.random(n) < 0.1) * rng.normal(size=n)
+    ),
+    "heavy tails": lambda rng, n: np.where(rng.random(n) < 0.1, -np.inf, rng.standard_cauchy(n)),
+    "two groups": lambda rng, n: rng.normal(size=n) + 1e3 * rng.integers(0, 2, n),
     "sorted": lambda rng, n: -np.arange(n, dtype=float),
     "sorted upside down": lambda rng, n: np.arange(n, dtype=float),
 }

@@ -152,7 +152,12 @@ SERVED = {
     "few values or missing": (FEW_VALUES, np.isnan(FEW_VALUES[:, :2]).any(axis=1), FEW_VALUES, SMALL_LEAVES),
     "names with a backslash": (BACKSLASHES, Q.relevance, BACKSLASHES, {}),
     "leaves of gradients": (X, Q.relevance, X, {"objective": GradientStep(LambdaRank())}),
-    "DART": (X, Q.relevance, X, {"lightgbm": {"boosting_type": "dart"}, "xgboost": {"booster": "dart"}}),
+    "DART": (
+        X,
+        Q.relevance,
+        X,
+        {"lightgbm": {"boosting_type": "dart"}, "xgboost": {"booster": "dart", "rate_drop": 0.5}},
+    ),
     "up to the best round": (X, Q.relevance, X, STOP),
 }
 

@@ -1,6 +1,7 @@
 """Tables and files of every kind are read in one way: endings, ids, missing values, positions, weights, categories."""
 
 import gzip
+import re
 import warnings
 from codecs import BOM_UTF8
 
@@ -239,11 +240,8 @@ def test_a_mask_is_missing_values_and_structured_arrays_and_dates_are_no_matrix(
 def without_qid(path, part):
     """LightGBM's form of text, as in its examples."""
     write_letor(path, part)
-    lines = (
-        " ".join(word for word in line.split() if "qid" not in word) for line in path.read_text().splitlines()
-    )
-    path.write_text("\n".join(lines) + "\n")
-    path.with_name(f"{path.name}.query").write_text("\n".join(map(str, part.queries.sizes)) + "\n")
+    path.write_text(re.sub(r" qid:\d+", "", path.read_text()))
+    np.savetxt(path.with_name(f"{path.name}.query"), part.queries.sizes, fmt="%d")
 
 
 @pytest.mark.filterwarnings("ignore:.*Text file input has been deprecated")
@@ -253,15 +251,13 @@ def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     train, test, few, model = (tmp_path / name for name in ("rank.train", "rank.test", "few.test", "m.ubj"))
     keep = [0, 1, 2, 3]  # few features, so that 0 is often absent
     parts = [Collection(np.maximum(part.features[:, keep], 0), part.queries) for part in (TRAIN, TEST)]
+    for path, part in zip((train, test), parts, strict=True):
+        {"lightgbm": without_qid, "xgboost": write_letor}[engine](path, part)
     if engine == "lightgbm":
-        without_qid(train, parts[0])
-        without_qid(test, parts[1])
         params = {"objective": "lambdarank", "verbose": -1, "num_threads": 1}
         booster = lgb.train(params, lgb.Dataset(str(train)), 20)
         own = booster.predict(str(test))
     else:
-        write_letor(train, parts[0])
-        write_letor(test, parts[1])
         params = {"objective": "rank:ndcg", "nthread": 1}
         try:
             booster = xgb.train(params, xgb.DMatrix(f"{train}?format=libsvm"), 20)

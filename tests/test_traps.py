@@ -144,6 +144,28 @@ def test_default_metric_of_the_stock_ranker():
     assert list(alone) == ["ndcg@5"] and best == 1 + np.argmax(alone["ndcg@5"])
 
 
+def test_no_metric():
+    """For its own objectives LightGBM has a default metric."""
+    data, said = stock(), "metric: LightGBM evaluates nothing"
+    curves = {}
+    more = {"valid_sets": [data], "callbacks": [lgb.record_evaluation(curves)]}
+    lgb.train({**LGB, "objective": "lambdarank"}, data, 1, **more)
+    assert list(curves["training"]) == [f"ndcg@{k}" for k in range(1, 6)]
+    for metric, feval, warnings in (
+        (None, None, 1),
+        ("ndcg", None, 0),
+        ("None", None, 0),
+        (None, NDCG(5), 0),
+    ):
+        params = {**LGB, "objective": NATIVE} | ({"metric": metric} if metric else {})
+        found = warnings_of(lambda p=params, feval=feval: lgb.train(p, data, 1, feval=feval, **more))
+        assert [one.startswith(said) for one in found] == [True] * warnings
+    assert warnings_of(lambda: lgb.train({**LGB, "objective": NATIVE}, data, 1)) == []
+    folds = query_folds(Q, 2)
+    (found,) = set(warnings_of(lambda: lgb.cv({**LGB, "objective": NATIVE}, stock(), 1, folds=folds)))
+    assert found.startswith(said)
+
+
 def test_refit():
     """`Booster.refit` needs LightGBM's own objective: the text of a model can name it."""
     booster = lightgbm(rounds=5, objective=LambdaRank())
@@ -256,28 +278,31 @@ def test_gradient_steps_count_documents():
 
 
 def test_base_score():
-    flat = {**XGB, "min_child_weight": 1e9}
+    """XGBoost starts at 0.5, rankers and these tests at 0."""
+    flat = {"min_child_weight": 1e9}
     with pytest.warns(UserWarning, match="no tree can have a split"):
-        assert (xgb.train(flat, matrix(), 1, obj=LambdaRank()).predict(matrix()) == 0.5).all()
-    with pytest.warns(UserWarning, match="no tree can have a split"):
-        assert (xgboost({"min_child_weight": 1e9}).predict(matrix()) == 0).all()
+        stock, at_zero = xgb.train({**XGB, **flat}, matrix(), 1, obj=LambdaRank()), xgboost(flat)
+    for booster, start in ((stock, 0.5), (at_zero, 0)):
+        np.testing.assert_allclose(booster.predict(matrix()), start, atol=1e-6)
 
 
-@pytest.mark.parametrize(("booster", "warnings"), [("gbtree", 0), ("dart", 1), ("gblinear", 1)])
-def test_early_stopping_of_what_has_no_earlier_model(booster, warnings):
+@pytest.mark.parametrize(
+    ("params", "warnings"),
+    [({}, 0), ({"booster": "dart", "rate_drop": 0.5}, 1), ({"booster": "gblinear"}, 1)],
+)
+def test_early_stopping_of_what_has_no_earlier_model(params, warnings):
     """Later rounds weigh the trees of DART again, and change the weights of a linear model."""
-    params = {"booster": booster, "rate_drop": 0.5, "learning_rate": 0.9, "verbosity": 0}
+    params = {"learning_rate": 0.9, **params}
     more = {"evals": [(matrix(), "valid")], "verbose_eval": False, "evals_result": {}}
-    if booster == "gblinear":
-        del params["rate_drop"]
     found = []
     said = warnings_of(
         lambda: found.append(xgboost(params, rounds=20, early_stopping_rounds=2, objective=RankNet(), **more))
     )
-    assert [one.startswith(f"early stopping: with booster={booster}") for one in said] == [True] * warnings
+    said = [one for one in said if "deprecated" not in one]  # of XGBoost 3.4
+    assert [one.startswith("early stopping: with dropout") for one in said] == [True] * warnings
     (curve,), best = more["evals_result"]["valid"].values(), found[0].best_iteration
     of_best_round = NDCG(3)(found[0].predict(matrix(), iteration_range=(0, best + 1)), Q)
-    assert (of_best_round == pytest.approx(curve[best], abs=1e-6)) is (booster == "gbtree")
+    assert (of_best_round == pytest.approx(curve[best], abs=1e-6)) is (warnings == 0)
     assert warnings_of(lambda: xgboost(params, rounds=2, objective=RankNet(), **more)) == []
 
 
@@ -300,6 +325,22 @@ def test_approx():
     assert np.abs(drop_in.predict(matrix()) - expected).max() > 0.01
     named = xgboost({"tree_method": "approx"}, rounds=5, objective=Logistic())
     np.testing.assert_allclose(named.predict(matrix()), expected, atol=1e-5)
+
+
+def test_another_objective_in_params():
+    """Beside obj= it may change the leaves, whose values that of counts limits."""
+    params, spread = {**XGB, "disable_default_eval_metric": True}, []
+    for name, warnings in (("rank:ndcg", 0), ("reg:squarederror", 0), ("count:poisson", 1)):
+        found = []
+        said = warnings_of(
+            lambda name=name, found=found: found.append(
+                xgb.train({**params, "objective": name}, matrix(), 3, obj=LambdaRank())
+            )
+        )
+        words = f"objective={name}: beside obj= XGBoost lets"
+        assert [one.startswith(words) and "'rank:ndcg'" in one for one in said] == [True] * warnings
+        spread.append(np.ptp(found[0].predict(matrix(), output_margin=True)))
+    assert spread[0] == pytest.approx(spread[1], abs=1e-5) and spread[2] < 0.9 * spread[0]
 
 
 @pytest.mark.parametrize(

@@ -134,14 +134,16 @@ def trees(booster: Any) -> tuple[list[Split | float], str]:
 
 
 def _forest_of(learner: Mapping[str, Any]) -> tuple[Any, list[float]]:
-    """The trees of a model as XGBoost stores them, and the weight of each, which only DART's have."""
+    """The trees of a model as XGBoost stores them, and the weight of each, which only those of dropout have."""
     boosting, size = learner["gradient_booster"], learner["learner_model_param"]
     if boosting["name"] == "gblinear":
         raise ValueError("it is linear (gblinear), without trees: train with booster='gbtree'")
     if int(size["num_class"]) > 1 or int(size.get("num_target", 1)) > 1:
         raise ValueError("it has several scores for a row: train a model of one")
-    model = boosting.get("gbtree", boosting)["model"]  # DART's is one level further down
-    return model, boosting.get("weight_drop") or [1.0] * len(model["trees"])
+    # Before XGBoost 3.4 DART's model is one level further down, beside its weights, which are in the model since.
+    model = boosting.get("gbtree", boosting)["model"]
+    weights = boosting.get("weight_drop") or model.get("weight_drop")
+    return model, weights or [1.0] * len(model["trees"])
 
 
 def _read_tree(tree: dict[str, Any], weight: float) -> Split | float:
@@ -217,6 +219,7 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     whole, gbtree = learners[0], forests[0][0]
     gbtree |= {"trees": all_trees, "tree_info": info, "iteration_indptr": indptr}
     gbtree["gbtree_model_param"]["num_trees"] = str(len(all_trees))
+    gbtree.pop("weight_drop", None)  # the leaves have these weights
     learner = whole["learner"]
     learner["attributes"] = {}
     learner["gradient_booster"] = {"name": "gbtree", "model": gbtree}

@@ -57,6 +57,8 @@ def parse(text: str) -> Measure:
     """
     measure = None
     if isinstance(text, str):
+        if "," in text and all(map(SHORT.fullmatch, text.split(","))):
+            raise ValueError(f"{quote(text)} is more than one measure: give one text for each")
         measure = _of_name(text)
     if measure is None:
         measure = read_value(text, {**MEASURES, **CURVES})

@@ -19,7 +19,8 @@ ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
 # How documents are sorted (`sort_queries`).
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
-MOVES = 8  # per document, of the insertion sort: then scores are sorted by comparison
+MOVES = 8  # per document, of an insertion sort that may still end soon
+REACH = 12.0  # of the buckets, where some scores lie far out (`_where_most_lie`)
 LARGEST = 1e300  # ranges of scores, and buckets per score, up to here overflow nowhere
 
 
@@ -60,7 +61,7 @@ def sort_by_score(
     out = np.empty_like(values)
     lanes = in_lanes(q)
     if lanes.query.size:
-        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out, lists=LANES)
+        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
     if lanes.documents[-1] < q.n_documents:
         skipped, order = q.sizes <= LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
         over_queries(sort_queries, q.offsets, skipped, scores, order)
@@ -104,18 +105,75 @@ def longest(first, last, offsets):
 
 
 @inlined_strict_fp
-def _bucket(score, best, buckets_per_score, last):
-    """The bucket of a score; rounded in the order written, so that equal scores share one in every vector lane."""
-    return np.int32(min((best - score) * buckets_per_score, last))
+def _bucket(score, highest, buckets_per_score, last):
+    """The bucket of a score; rounded in the order written, so that equal scores share one in every vector lane.
+
+    The first has all scores from `highest` up, the last all from the low end down, −inf too. NaN, which callers refuse,
+    has one as well: its document stands anywhere, and nothing is written past the end.
+    """
+    return np.int32(min(last, max(0.0, (highest - score) * buckets_per_score)))
 
 
 @inlined
-def _sort_by_comparing(scores, order, other):
-    """Sort one query whatever its scores, by merging; `other` is int32 memory, (n,)."""
-    n = scores.size
-    for i in range(n):
-        order[i] = i
-    width = 1
+def _where_most_lie(ranked, worst):
+    """A range without the scores far out, its lowest and its highest, from scores in the order of their buckets.
+
+    It reaches REACH times the mean distance of the middle half from the middle one: four spreads of normal scores.
+    """
+    quarter, middle, distances = ranked.size // 4, max(ranked[ranked.size // 2], worst), 0.0
+    for r in range(quarter, ranked.size - quarter):
+        distances += abs(max(ranked[r], worst) - middle)
+    reach = REACH * distances / (ranked.size - 2 * quarter)
+    return middle - reach, middle + reach
+
+
+@inlined
+def _sort_into_buckets(scores, lowest, highest, order, ranked, bucket_of, next_in):
+    """Write documents and scores by bucket, best first; inside a bucket by index.
+
+    Buckets divide the range from `lowest` to `highest` evenly; scores beyond it are in the first and the last.
+    `ranked` float64 and `bucket_of` int32 are memory for n numbers or more, `next_in` int32 (BUCKETS n,).
+    """
+    last = np.float64(next_in.size - 1)
+    # Where there is no range all are in the first bucket, −inf in the last.
+    buckets_per_score = min(last / (highest - lowest), LARGEST) if highest > lowest else 1.0
+    for bucket in range(next_in.size):
+        next_in[bucket] = 0
+    for i in range(scores.size):
+        bucket_of[i] = _bucket(scores[i], highest, buckets_per_score, last)
+    for i in range(scores.size):
+        next_in[bucket_of[i]] += 1
+    start = np.int32(0)
+    for bucket in range(next_in.size):
+        start, next_in[bucket] = start + next_in[bucket], start
+    for i in range(scores.size):
+        r = next_in[bucket_of[i]]
+        next_in[bucket_of[i]] = r + 1
+        order[r], ranked[r] = i, scores[i]
+
+
+@inlined
+def _sort_by_insertion(order, ranked):
+    """Sort documents by score, ties as they are; False if that takes too many moves, with only some sorted."""
+    moves = MOVES * order.size
+    for r in range(1, order.size):
+        score = ranked[r]
+        if ranked[r - 1] < score:
+            document, at = order[r], r
+            while at > 0 and ranked[at - 1] < score:
+                order[at], ranked[at] = order[at - 1], ranked[at - 1]
+                at -= 1
+            order[at], ranked[at] = document, score
+            moves -= r - at
+            if moves < 0:
+                return False
+    return True
+
+
+@inlined
+def _sort_by_merging(scores, order, other):
+    """Sort documents by score, ties as they are, whatever the scores; `other` is int32 memory, (n,)."""
+    n, width = order.size, 1
     while width < n:
         for first in range(0, n, 2 * width):
             middle, last = min(first + width, n), min(first + 2 * width, n)
@@ -132,51 +190,6 @@ def _sort_by_comparing(scores, order, other):
         width *= 2
 
 
-@inlined
-def _sort_by_buckets(scores, order, ranked, bucket_of, next_in):
-    """Sort one query by buckets, then by insertion; False if the scores leave most documents in few buckets."""
-    # The range of the scores above −inf. If it is 0, all of them are in the first bucket, −inf in the last.
-    n, best, worst = scores.size, -np.inf, np.inf
-    for i in range(n):
-        best = max(best, scores[i])
-        worst = min(worst, scores[i] if scores[i] > -np.inf else np.inf)
-    last = np.float64(BUCKETS * n - 1)
-    buckets_per_score = last / (best - worst) if best > worst else 1.0
-    if best - worst > LARGEST or buckets_per_score > LARGEST:
-        return False
-    best = max(best, -LARGEST)  # where all are −inf
-
-    # The documents by bucket, best first; inside a bucket by index.
-    for bucket in range(BUCKETS * n):
-        next_in[bucket] = 0
-    for i in range(n):
-        bucket_of[i] = _bucket(scores[i], best, buckets_per_score, last)
-    for i in range(n):
-        next_in[bucket_of[i]] += 1
-    start = np.int32(0)
-    for bucket in range(BUCKETS * n):
-        start, next_in[bucket] = start + next_in[bucket], start
-    for i in range(n):
-        r = next_in[bucket_of[i]]
-        next_in[bucket_of[i]] = r + 1
-        order[r], ranked[r] = i, scores[i]
-
-    # Insertion, which leaves ties as they are.
-    moves = MOVES * n
-    for r in range(1, n):
-        score = ranked[r]
-        if ranked[r - 1] < score:
-            document, at = order[r], r
-            while at > 0 and ranked[at - 1] < score:
-                order[at], ranked[at] = order[at - 1], ranked[at - 1]
-                at -= 1
-            order[at], ranked[at] = document, score
-            moves -= r - at
-            if moves < 0:
-                return False
-    return True
-
-
 @kernel
 def sort_queries(first, last, offsets, skipped, scores, order):
     """Write the documents of each query by score to `order`, without queries `skipped`.
@@ -187,10 +200,28 @@ def sort_queries(first, last, offsets, skipped, scores, order):
     # By rank: score. By document: bucket. By bucket: the next free rank.
     ranked, bucket_of, next_in = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     for q in range(first, last):
-        if not skipped[q]:
-            s, by_rank = scores[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
-            if not _sort_by_buckets(s, by_rank, ranked, bucket_of, next_in):
-                _sort_by_comparing(s, by_rank, bucket_of)
+        if skipped[q]:
+            continue
+        s, by_rank = scores[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
+        best, worst = -np.inf, np.inf  # of the scores above −inf
+        for i in range(s.size):
+            by_rank[i] = i
+            best = max(best, s[i])
+            worst = min(worst, s[i] if s[i] > -np.inf else np.inf)
+
+        # Where some scores lie far out, most of the others share few buckets, and insertion gives up. Then buckets
+        # divide the range of most scores.
+        lowest, highest, is_sorted = worst, max(best, -LARGEST), False  # where all are −inf
+        for attempt in range(2 if best - worst <= LARGEST else 0):
+            if attempt == 1:
+                lowest, highest = _where_most_lie(ranked[: s.size], worst)
+            _sort_into_buckets(s, lowest, highest, by_rank, ranked, bucket_of, next_in[: BUCKETS * s.size])
+            is_sorted = _sort_by_insertion(by_rank, ranked)
+            if is_sorted:
+                break
+        # This starts from the order of the last attempt, and is quick where that is nearly sorted.
+        if not is_sorted:
+            _sort_by_merging(s, by_rank, bucket_of)
 
 
 @kernel

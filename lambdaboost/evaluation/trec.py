@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import SUFFIX, reading, replacing
+from lambdaboost._warn import warn
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
@@ -143,7 +144,8 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
     - judged but not retrieved: the score is −inf, which gains 0 and counts in the ideal and among the relevant ones.
 
     Documents of equal score rank by id, descending. A judged query that a run lacks counts as 0, as in
-    ``trec_eval -c``; in `KendallTau`, as −1. Frames may be of pandas, polars or pyarrow.
+    ``trec_eval -c``; in `KendallTau`, as −1; a warning says where a run lacks more than half of them. Frames may be of
+    pandas, polars or pyarrow.
 
     Raises
     ------
@@ -170,9 +172,16 @@ def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[dict[str, NDArray[np
         )
     judged = _check_frame("qrels", qrels, "relevance")
     scored = {name: _check_frame(f"run {quote(name)}", run, "score") for name, run in runs.items()}
+    queries_judged = judged["query_id"].drop_duplicates()
     for name, run in scored.items():
-        if not run["query_id"].isin(judged["query_id"]).any():
+        shared, n = int(queries_judged.isin(run["query_id"]).sum()), len(queries_judged)
+        if not shared:
             raise ValueError(f"run {quote(name)} and qrels share no query: give both the same query ids")
+        if shared < n / 2:
+            warn(
+                f"run {quote(name)} has {shared:,} of the {n:,} judged queries; the others count as 0: are ids the "
+                "same text in both, or '01' in one and '1' in the other?"
+            )
     pool = pd.concat([table[KEY] for table in (judged, *scored.values())]).drop_duplicates()
     pool = pool[pool["query_id"].isin(judged["query_id"])]
     pool = pool.assign(place=pd.factorize(pool["query_id"])[0])

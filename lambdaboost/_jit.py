@@ -61,18 +61,13 @@ def kernel(function: F) -> F:
     return _compiled(function, fastmath=FASTMATH, no_cfunc_wrapper=True)
 
 
-def kernel_strict_fp(function: F) -> F:
-    """Compile like `kernel`, with every operation in the order written."""
-    return _compiled(function, fastmath=False, no_cfunc_wrapper=True)
-
-
 def inlined(function: F) -> F:
     """Compile like `kernel`, into its callers."""
     return _compiled(function, fastmath=FASTMATH, **INTO_CALLERS)
 
 
 def inlined_strict_fp(function: F) -> F:
-    """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
+    """Compile like `inlined`, with every operation in the order written: where that decides bits or an overflow."""
     return _compiled(function, fastmath=False, **INTO_CALLERS)
 
 
@@ -169,12 +164,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def over_queries(
-    function: Callable[..., None], offsets: NDArray[np.int64], *args: Any, lists: int = 1
-) -> None:
+def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *args: Any) -> None:
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
-    With `lists` each of them is a batch of that number of lists of about the same length, which gives its cost.
     The blocks run on `threads` threads, or on as many of them as can be started.
     """
     n_queries = offsets.size - 1
@@ -187,7 +179,7 @@ def over_queries(
         return
 
     # Equal shares of the pairs, roughly: a query costs about n log n for sorting and n² for its pairs.
-    sizes = np.diff(offsets) / lists
+    sizes = np.diff(offsets)
     cost = np.cumsum(sizes * (200.0 + sizes))
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))

@@ -206,26 +206,6 @@ def test_the_stock_ranker_has_none_but_grades():
         ranker.fit(X, Q.relevance, group=Q.sizes)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_two_sources_are_told_by_their_names(engine):
-    """In whatever order they are given or read, and never from XGBoost's bounds."""
-    if engine == "lightgbm":
-        bare = lgb.Dataset(X, Q.relevance, group=Q.sizes).construct()
-        both = lgb.Dataset(X, Q.relevance, group=Q.sizes).construct()
-    else:
-        bounds = {"label_lower_bound": CLICKS, "label_upper_bound": SALES}
-        bare = xgb.DMatrix(X, Q.relevance, group=Q.sizes, **bounds)
-        both = xgb.DMatrix(X, Q.relevance, group=Q.sizes, **bounds)
-    attach(attach(both, clicks=CLICKS), sales=SALES)
-    for source, values in (("sales", SALES), ("clicks", CLICKS)):
-        expected = CNDCG(k=3, source=source)(X[:, 0], Queries(Q.relevance, Q.sizes, **{source: values}))
-        name, value, *_ = CNDCG(k=3, source=source)(X[:, 0], both)
-        assert (name, value) == (f"ndcg@3-{source}", pytest.approx(expected))
-    with pytest.raises(ValueError, match="reads the label source 'sales'"):
-        CNDCG(source="sales")(X[:, 0], bare)
-    assert list(known_data(both).queries.labels) == ["relevance", "clicks", "sales"]
-
-
 # What is given.
 
 
@@ -285,14 +265,6 @@ def test_missing_grades_in_the_label_are_refused():
     for label in (GAPS, None):
         data = attach(lgb.Dataset(X, label, group=Q.sizes), relevance=GAPS).construct()
         np.testing.assert_array_equal(known_data(data).queries.relevance, GAPS.astype(np.float32))
-
-
-@pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
-def test_missing_grades(kind, tmp_path):
-    data = attach(KINDS[kind](tmp_path), relevance=GAPS)
-    q = Queries(GAPS, Q.sizes)
-    np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
-    np.testing.assert_array_equal(known_data(data).queries.relevance, GAPS.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])

@@ -102,10 +102,7 @@ def _of(decorator):
 
 
 @pytest.mark.skipif(not CHECKED, reason="make test-bounds sets NUMBA_BOUNDSCHECK")
-@pytest.mark.parametrize(
-    "decorator",
-    [_jit.kernel, _jit.inlined, _jit.inlined_strict_fp, _jit.kernel_strict_fp],
-)
+@pytest.mark.parametrize("decorator", [_jit.kernel, _jit.inlined, _jit.inlined_strict_fp])
 @pytest.mark.parametrize("n", [10, 100_000], ids=["one thread", "a pool of threads"])
 def test_a_write_past_the_end_surfaces(decorator, n):
     kernel, out = _of(decorator), np.zeros(n)

@@ -148,6 +148,8 @@ REFUSED = [
     (lambda: PositionBased(noise=1.5), ValueError, r"noise is 1\.5: give a probability"),
     (lambda: simulate([1, 2], Queries([1, np.nan], sizes=[2]), PositionBased(), 1, np.random.default_rng(0)),
      ValueError, r"relevance\[1\] is nan: simulated users need a grade"),
+    (lambda: simulate(np.ma.array([1], mask=True), Queries([1], sizes=[1]), PositionBased(), 1, None), ValueError,
+     r"scores\[0\] is nan"),
     (lambda: simulate([1], Queries([1], sizes=[1]), PositionBased(), 0, np.random.default_rng(0)), ValueError,
      "sessions is 0"),
 ]  # fmt: skip

@@ -4,9 +4,11 @@ from fractions import Fraction
 from math import inf, nan, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ir_measures import Rprec
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -91,11 +93,9 @@ def test_the_interval_holds_0_exactly_where_p_says_so(differences, weighted, alp
 def test_few_queries_have_no_interval():
     few = figures([0.1] * 5, [0.2] * 5)
     assert (few.low, few.high) == (-inf, inf)
-    enough = figures([0.1] * 6, [0.2] * 6)
-    t = stats.t(5)  # p is 2 / 64, so the interval is that of an error which gives this p
-    assert (enough.low, enough.high) == pytest.approx(
-        0.1 + 0.1 * t.ppf(0.975) / t.ppf(1 / 64) * np.array([1, -1])
-    )
+    # The p-value of six is 2 / 64, so their interval is that of an error which gives it.
+    reach = 0.1 * stats.t(5).ppf(0.975) / stats.t(5).ppf(1 / 64)
+    assert interval(np.full(6, 0.1), np.ones(6)) == pytest.approx((0.1 + reach, 0.1 - reach))
 
 
 # Weights
@@ -339,16 +339,17 @@ def test_what_was_not_compared_is_named():
     with pytest.raises(KeyError, match=r"'strong', 'top'.*was not compared"):
         compare(SCORES, Q, M)["strong", "top"]
     assert compare(SCORES, Q, M)["strong", M.name] == compare(SCORES, Q, M)["strong", M]
+    assert mark(0.0, p=0.0) == mark(1.0, p=nan) == ""
 
 
 def test_measures_of_other_libraries_have_any_name():
-    found = compare_values(
-        {"a": {"Rprec": [0.5, 0.25], "ndcg@10": [0, 1]}, "b": {"Rprec": [0.5, 0.75], "ndcg@10": [1, 1]}}
-    )
+    of_a, of_b = ({Rprec: [0.5, x], "ndcg@10": [x, 1]} for x in (0.25, 0.75))
+    found = compare_values({"a": of_a, "b": of_b})
     assert found.measures == ("Rprec", "ndcg@10")
-    assert found["b", "Rprec"].difference == 0.25 and found["b", "ndcg@10"].difference == 0.5
-    assert found.caption.endswith(
-        "times 100. No difference from a is significant (paired t-test, p < 0.05 after Holm's "
-        "correction for 2 comparisons)."
-    )
-    assert mark(0.0, p=0.0) == mark(1.0, p=nan) == ""
+    assert found["b", Rprec] == found["b", "Rprec"] and found["b", "ndcg@10"].difference == 0.25
+    assert "times 100. No difference from a is significant (paired t-test, p <" in found.caption
+    in_order = pd.Series([0.5, 0.25], index=["q1", "q2"])
+    with pytest.raises(
+        ValueError, match=r"^values\['b'\]\['AP'\] has the rows of values\['a'\]\['AP'\] in another"
+    ):
+        compare_values({"a": {"AP": in_order}, "b": {"AP": in_order[::-1]}})

@@ -156,10 +156,6 @@ def test_out_and_in_again_gives_the_same_figures():
     scores, q = rng.normal(size=sizes.sum()), Queries(rng.integers(0, 5, sizes.sum()), sizes)
     again, p = from_run(to_qrels(q), to_run(scores, q))
     assert p.ids.tolist() == [str(i) for i in range(1, q.n_queries + 1)]
-    for a, b in zip(p.offsets[:-1], p.offsets[1:], strict=True):
-        assert sorted(again[a:b]) == sorted(scores[a:b]) and sorted(p.relevance[a:b]) == sorted(
-            q.relevance[a:b]
-        )
     for measure in MEASURES:
         assert_array_equal(measure.per_query(again, p), measure.per_query(scores, q))
 
@@ -182,7 +178,7 @@ def test_run_files_read_back_bit_by_bit(tmp_path):
     run["score"] = np.random.default_rng(0).normal(size=len(run)) * 10.0 ** np.arange(len(run)).clip(-9, 9)
     run.loc[:1, "score"] = [0.1 + 0.2, 5e-324]
     path, judgments = tmp_path / "our.run", tmp_path / "qrels.txt"
-    write_trec_run(path, run, tag="ours")
+    write_trec_run(path, run)
     write_trec_qrels(judgments, qrels)
     again, judged = read_trec_run(path), read_trec_qrels(judgments)
     exactly = {"check_dtype": False, "check_exact": True}
@@ -192,8 +188,6 @@ def test_run_files_read_back_bit_by_bit(tmp_path):
     theirs = pd.DataFrame(ir_measures.read_trec_run(str(path)))
     pd.testing.assert_frame_equal(theirs, again, **exactly)
     assert [one.relevance for one in ir_measures.read_trec_qrels(str(judgments))] == list(qrels.relevance)
-    ranks = pd.read_csv(path, sep=" ", header=None)
-    assert (ranks.groupby(0)[3].diff().dropna() == 1).all() and set(ranks[5]) == {"ours"}
 
 
 def test_lines_of_a_run_file(tmp_path):
@@ -217,15 +211,15 @@ UNWRITABLE = {
     "doc_id that is not one word": lambda path: write_trec_run(path, RUN.assign(doc_id=[*"abc", "d e"])),
     r"row 0 .* query_id that is not one word": lambda path: write_trec_run(path, RUN.assign(query_id="")),
     "grade that is not a whole number": lambda path: write_trec_qrels(path, QRELS.assign(relevance=0.5)),
-} | {f"tag that is not one word{' ' * n}": lambda path, tag=tag: write_trec_run(path, RUN, tag=tag)
-     for n, tag in enumerate(["", "two words", " x"])}  # fmt: skip
+    "tag that is not one word": lambda path: write_trec_run(path, RUN, tag=" x"),
+}
 
 
 @pytest.mark.parametrize("words", UNWRITABLE)
 def test_a_failure_leaves_the_old_file_alone(tmp_path, words):
     path = tmp_path / "run"
     path.write_text("old")
-    with pytest.raises(ValueError, match=words.strip()):
+    with pytest.raises(ValueError, match=words):
         UNWRITABLE[words](path)
     assert path.read_text(encoding="utf-8") == "old" and list(tmp_path.iterdir()) == [path]
 
@@ -270,6 +264,8 @@ WRONG = [
     (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of documents (query '1', document 'nan') has no doc_id"]),
     (lambda: to_run([1.0], Queries([1], ids=[1.0])), ["query_id of documents is float64: give text or whole numbers"]),
+    (lambda: to_qrels(Queries(pd.Series([1, 0], index=[*"xy"]), [2]), pd.Series([*"ab"], index=[*"yx"])),
+     ["documents has the rows of relevance in another order"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is of type list"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
 ]  # fmt: skip

@@ -248,14 +248,14 @@ def test_code_of_another_signature_is_not_run(installed):
 
 
 TWO_WAYS = """
-from lambdaboost._jit import kernel, kernel_strict_fp
+from lambdaboost._jit import _compiled, kernel
 
 
 def above(x):
     return (x + 1.0) - x
 
 
-fast, strict = kernel(above), kernel_strict_fp(above)
+fast, strict = kernel(above), _compiled(above, fastmath=False)
 """
 
 

@@ -150,16 +150,12 @@ def test_dates_are_no_labels(dates):
 
 def test_labels_below_0_are_no_gains():
     q = Queries([0.5, -1.0, np.nan], sizes=[3], clicks=[0, 0, -0.25], fresh=[0, 1, 2])
-    message = (
-        r"is {}: labels must be ≥ 0, except for measures and objectives of their order, such as Spearman\(\)"
-    )
-    for name, of in (("relevance", r"^relevance\[1\] "), ("clicks", r"^clicks\[2\] ")):
-        worst = {"relevance": "-1", "clicks": "-0.25"}[name]
-        with pytest.raises(ValueError, match=of + message.format(worst)):
+    for name, value in (("relevance", r"\[1\] is -1"), ("clicks", r"\[2\] is -0.25")):
+        with pytest.raises(
+            ValueError, match=f"^{name}{value}: labels must be ≥ 0, except for measures and obj"
+        ):
             q.source(name)
         assert q.source(name, allow_negative=True) is q.labels[name]
-    with pytest.raises(ValueError, match=message.format("-1")):
-        _ = q.relevance
     assert q.source("fresh").tolist() == [0, 1, 2]
 
 
@@ -181,8 +177,6 @@ def test_reordering_takes_each_row_once(rows):
 
 def test_wrong_choices():
     q = Queries(Y, sizes=[3, 2])
-    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
-        q.take([2])
     with pytest.raises(ValueError, match="moves documents between queries"):
         q.reordered(np.array([4, 1, 2, 3, 0]))
     with pytest.raises(

@@ -73,19 +73,9 @@ def checked(path):
     for target in page.targets:
         assert target.startswith("#") and target[1:] in page.ids, target
     assert not {"script", "iframe", "object"} & set(page.tags)
-    css = text.partition("</style>")[0]
-    assert "://" not in text and "@import" not in text and "url(" not in css
-    for expected in (
-        '<!DOCTYPE html>\n<html lang="en">',
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"",
-        "@media print",
-        "max-width: 40rem",
-        "color-scheme: light dark",
-        "@media screen and (prefers-color-scheme: dark)",
-    ):
-        assert expected in css
+    head = text.partition("</style>")[0]
+    assert "://" not in text and "@import" not in text and "url(" not in head
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"" in head
     for image in page.images:
         assert len(image["alt"]) > 10 and "<svg" in drawn_in(image)
     return text, page

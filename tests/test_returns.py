@@ -3,10 +3,9 @@
 import naive
 import naive_measures
 import numpy as np
-import on_lightgbm
-import on_xgboost
 import pandas as pd
 import pytest
+from rankers import with_metric
 from rules import RULES
 
 from lambdaboost import (
@@ -84,21 +83,17 @@ def test_objectives_of_gains_refuse_them(objective):
         objective.gradient(SCORES, Q)
 
 
-def trained(engine, objective, labels=RETURNS, measure=None):
-    data = engine.dataset(X, labels, group=SIZES)
-    if engine is on_lightgbm:
-        valid = {"valid_sets": [data], "feval": measure} if measure else {}
-        return engine.train({"verbose": -1}, data, 5, objective=objective, **valid).predict(X)
-    valid = {"evals": [(data, "valid")], "custom_metric": measure} if measure else {}
-    return engine.train({"nthread": 1}, data, 5, objective=objective, **valid).predict(data)
-
-
-@pytest.mark.parametrize("engine", [on_lightgbm, on_xgboost], ids=["lightgbm", "xgboost"])
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_engines_rank_returns_by_their_order_and_refuse_them_as_gains(engine):
-    objective = LambdaRank(Spearman())
-    scores = trained(engine, objective, measure=Spearman())
-    np.testing.assert_array_equal(scores, trained(engine, objective, SHIFTED.relevance, Spearman()))
+    def trained(objective, measure, labels=RETURNS):
+        fitted, more = with_metric(engine, measure, objective=objective)
+        return fitted.fit(X, labels, group=SIZES, eval_set=[(X, labels)], eval_group=[SIZES], **more).predict(
+            X
+        )
+
+    scores = trained(LambdaRank(Spearman()), Spearman())
+    np.testing.assert_array_equal(scores, trained(LambdaRank(Spearman()), Spearman(), SHIFTED.relevance))
     assert Spearman()(scores, Q) > 0.3
-    for rule, measure in ((LambdaRank(), None), (RankNet(), NDCG(5))):
+    for rule, measure in ((LambdaRank(), Spearman()), (RankNet(), NDCG(5))):
         with pytest.raises(ValueError, match=r"relevance\[\d+\] is -"):
-            trained(engine, rule, measure=measure)
+            trained(rule, measure)

@@ -51,6 +51,7 @@ REFUSED = [
     (FRAME, {"features": ["z"]}, ValueError, "df lacks the features 'z'"),
     (FRAME, {"features": []}, ValueError, "features is empty"),
     (FRAME, {"sources": "ctr"}, TypeError, "sources is 'ctr': give a list"),
+    (FRAME, {"sources": {"clicks": "site"}, "rates": ["site"]}, ValueError, "rates: 'site' is no source: .*'clicks'"),
     (FRAME, {"sources": {"weight": "x"}}, ValueError, "a label source cannot be called 'weight'"),
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
@@ -64,6 +65,14 @@ REFUSED = [
     *((FRAME.assign(d=[None, 2.0**53, 2.0**53 + 2]), role, ValueError,
        "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers")
       for role in ({"document": "d"}, {"categorical": ["d"]})),
+    # A column has one use
+    (FRAME, {"features": ["x", "y"]}, ValueError, "label: column 'y' is given twice"),
+    (FRAME, {"features": ["q", "x"]}, ValueError, "query: column 'q' is given twice"),
+    (FRAME, {"features": ["x", "site"], "drop": ["site"]}, ValueError, "drop: column 'site' is given twice"),
+    (FRAME, {"sources": ["w"], "weight": "w"}, ValueError, "weight: column 'w' is given twice"),
+    (FRAME, {"features": ["x", "x"]}, ValueError, "features: column 'x' is given twice"),
+    (FRAME, {"sources": {"a": "e", "b": "e"}}, ValueError, "sources: column 'e' is given twice"),
+    (FRAME, {"categorical": ["x"], "drop": ["x"]}, ValueError, "drop: column 'x' is given twice"),
     # Files
     (csv("", "t.xlsx"), {}, ValueError, r".* is a \.xlsx file, .*: read it with pandas, and give"),
     (csv("", "t.jsonl.gz"), {}, ValueError, r".* read it with pandas"),
@@ -116,28 +125,6 @@ def test_each_fault_is_a_sentence(tmp_path, given, columns, error, words):
     assert "\n" not in str(told.value)
 
 
-USES = {
-    "label: column 'y'": {"features": ["x", "y"]},
-    "query: column 'q'": {"features": ["q", "x"]},
-    "drop: column 'site'": {"features": ["x", "site"], "drop": ["site"]},
-    "weight: column 'w'": {"features": ["x", "w"], "weight": "w"},
-    "position: column 'p'": {"features": ["x", "p"], "position": "p"},
-    "sources: column 'c'": {"features": ["x", "c"], "sources": ["c"]},
-    "document: column 'd'": {"features": ["x", "d"], "document": "d"},
-    "features: column 'x'": {"features": ["x", "x"]},
-    "sources: column 'e'": {"sources": {"a": "e", "b": "e"}},
-    "drop: column 'x'": {"categorical": ["x"], "drop": ["x"]},
-    "label: column 'y' ": {"categorical": ["y"]},
-}
-
-
-@pytest.mark.parametrize("problem", USES)
-def test_a_column_has_one_use(problem):
-    with pytest.raises(ValueError, match=f"^{problem.strip()} is given twice"):
-        Columns("q", "y", **USES[problem])
-    assert Columns("q", "y", features=["x", "site"], categorical=["site"]).read(FRAME).categories
-
-
 LISTS = {
     "array": pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int64, 2)),
     "list": pl.Series([[1], [2], [3]]),
@@ -145,40 +132,27 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("role", ["query", "label", "features"])
 @pytest.mark.parametrize("kind", LISTS)
-def test_columns_of_lists_are_named(kind, role):
+def test_columns_of_lists_are_named(kind):
     frame = pl.from_pandas(FRAME).with_columns(odd=LISTS[kind])
     tables = (
         [frame] if kind == "array" else [frame, frame.to_arrow(), FRAME.assign(odd=LISTS[kind].to_list())]
     )
-    named = {"query": "q", "label": "y", "features": ["x"]} | {role: ["odd"] if role == "features" else "odd"}
     for table in tables:
-        with pytest.raises(ValueError, match=r"^column 'odd' of df holds lists, such as"):
-            Columns(**named).read(table)
+        for columns in (Columns("odd", "y", features=["x"]), Columns("q", "y", features=["odd"])):
+            with pytest.raises(ValueError, match=r"^column 'odd' of df holds lists, such as"):
+                columns.read(table)
 
 
-ARRAYS = {
-    r"qid has shape \(3, 2\), expected one dimension": (FRAME, {"qid": FRAME[["q", "site"]]}),
-    "weight has one value for each query, but the rows of queries are apart, so that their order is in doubt": (
-        APART,
-        {"weight": [2.0, 1.0]},
-    ),
-    "weight has .* its index lacks the query 'a'": (
-        APART,
-        {"weight": pd.Series([1.0, 2.0], index=["b", "c"])},
-    ),
-}
-
-
-@pytest.mark.parametrize("words", ARRAYS)
-def test_arrays_beside_a_table(words):
-    frame, given = ARRAYS[words]
-    columns, rows, y = Columns("q", "y"), frame, None
-    if "qid" in given:
-        columns, rows, y = Columns(), FRAME[["x"]].to_numpy(), FRAME.y
-    with pytest.raises(ValueError, match=f"^{words}"):
-        columns.read(rows, y, **given)
+def test_arrays_beside_a_table():
+    with pytest.raises(ValueError, match=r"^qid has shape \(3, 2\), expected one dimension"):
+        Columns().read(FRAME[["x"]].to_numpy(), FRAME.y, qid=FRAME[["q", "site"]])
+    with pytest.raises(
+        ValueError, match=r"^weight .* but the rows of queries are apart, so that their order is"
+    ):
+        Columns("q", "y").read(APART, weight=[2.0, 1.0])
+    with pytest.raises(ValueError, match=r"^weight has .* its index lacks the query 'a'"):
+        Columns("q", "y").read(APART, weight=pd.Series([1.0, 2.0], index=["b", "c"]))
 
 
 def test_a_ranker_names_its_argument():

@@ -11,6 +11,7 @@ from lambdaboost._warn import warn
 from lambdaboost.clicks.click_log import ClickLog, Counts
 from lambdaboost.clicks.curves import Floats, curve_with_intervals
 from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.datasets.arrays import as_array
 
 STEPS = 20  # at most, each of three EM steps
 TOLERANCE = 5e-3  # of log θ; trees change a little from step to step
@@ -59,7 +60,7 @@ def regression_em(log: ClickLog, features: ArrayLike, *, verbose: bool = True) -
             "the log has one query, but each document's relevance is predicted from other queries: give a log of at "
             f"least {FOLDS} queries"
         )
-    x = np.asarray(features, dtype=np.float32)
+    x = np.asarray(as_array(features), dtype=np.float32)
     if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
             f"features has shape {x.shape}, expected ({counts.n_documents}, n_features): one row for each of "

@@ -14,6 +14,7 @@ from lambdaboost._checks import check_number, check_whole, refuse_labels
 from lambdaboost._value import Value
 from lambdaboost.clicks.click_log import ClickLog
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import as_array
 from lambdaboost.datasets.synthetic import result_pages
 
 Floats = NDArray[np.float64]
@@ -81,10 +82,11 @@ def simulate(
 
     """
     each, shown = check_whole("sessions", sessions), check_whole("k", k)
-    rankers = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    pages = np.stack([result_pages(q.scores(ranker), q.sizes, shown) for ranker in rankers])
+    pages = np.stack(
+        [result_pages(q.scores(ranker), q.sizes, shown) for ranker in np.atleast_2d(as_array(scores))]
+    )
     query = np.repeat(np.arange(q.n_queries), each)
-    ranker = rng.integers(len(rankers), size=query.size)
+    ranker = rng.integers(len(pages), size=query.size)
     rows = pages[ranker, query]  # -1 past the end of a list
 
     grades = q.relevance.astype(np.float64)

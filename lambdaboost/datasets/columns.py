@@ -276,6 +276,10 @@ class Columns:
         for one in arrays:
             check_new_source(one)
         named = {one: f"sources[{one!r}]" for one in {**self.sources, **arrays}}
+        if unknown := [name for name in self.rates if name not in named]:
+            raise ValueError(
+                f"rates: {quote(unknown[0])} is no source: give the name of one ({listed(named)})"
+            )
         wanted = [
             ("query", "qid", self.query, qid),
             ("label", "y", label, y),
@@ -285,6 +289,10 @@ class Columns:
             ("document", "document", document, None),
         ]
         found: dict[str, Any] = {}
+        # Whose index the arrays are compared with.
+        compared, with_index = table.name, table.native
+        if not table.is_named:
+            compared, with_index = "y", y
         for role, called, column, array in wanted:
             is_column = column is not None and column in table.names
             if is_column and array is not None:
@@ -297,7 +305,7 @@ class Columns:
                 with naming_rows(table.place):
                     found[called] = CONVERT[role](f"column {quote(column)}", _values_of(table, role, column))
             elif array is not None:
-                check_order(called, array, table.name, table.native)
+                check_order(called, array, compared, with_index)
                 found[called] = CONVERT[role](called, array)
                 size = len(getattr(found[called], "codes", found[called]))  # codes of positions
                 if size != n and role != "weight":  # of which there may be one for each query

@@ -476,7 +476,7 @@ def offsets_of_sizes(name: str, sizes: Any, n: int) -> NDArray[np.int64]:
     >>> offsets_of_sizes("sizes", [3, 2], 5)
     array([0, 3, 5])
     """
-    given = np.asarray(sizes)
+    given = as_array(sizes)
     if given.ndim != 1 or given.size == 0:
         raise ValueError(f"{name} has shape {given.shape}, expected the number of documents of each query")
     if given.dtype.kind not in "iuf" or (given != np.floor(given)).any():

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, plain, quote
+from lambdaboost._words import counted, listed, plain, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import check_order
 from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
-from lambdaboost.evaluation.naming import parse_all
+from lambdaboost.evaluation.naming import parse, parse_all
 from lambdaboost.evaluation.significance import (
     LEGEND,
     LEVEL,
@@ -114,10 +115,10 @@ class Comparison:
         if not isinstance(key, tuple) or len(key) != 2:
             such_as = f"comparison[{self.systems[-1]!r}, {self.measures[0]!r}]"
             raise TypeError(f"the key is {shorten_repr(key)}: give a system and a measure, such as {such_as}")
-        system, measure = key
+        system, measure = key[0], str(key[1])
         if measure not in self.measures:
-            with suppress(ValueError):  # it is a measure, or its name in results
-                measure = str(parse_all(measure)[0])
+            with suppress(ValueError):  # a name in results, such as ndcg@10
+                measure = str(parse(measure))
         found = self.frame[(self.frame["system"] == system) & (self.frame["measure"] == measure)]
         if found.empty:
             raise KeyError(
@@ -259,8 +260,12 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
+            given = of.get(measure, ())
+            # Series of pandas may be of the same queries in another order.
+            own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
+            check_order(own, given, of_base, first[measure])
             with error_context(f"{measure} of {quote(name)}"):
-                array = np.asarray(of.get(measure, ()), dtype=np.float64)
+                array = np.asarray(given, dtype=np.float64)
             arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
@@ -287,12 +292,12 @@ def compare_values(
 
     # How many queries the means are over.
     sizes = sorted({h.size for _, h in compared.values()})
-    over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    over = counted(n, "query", "queries")
     if sizes != [n]:
-        over += f" of {n}"
+        span = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+        over = f"{span} of {over}"
     kind = "Weighted means" if np.ptp(w) > 0 else "Means"
-    noun = "query" if n == 1 else "queries"
-    return Comparison(frame, f"{kind} over {over} {noun}, times 100.")
+    return Comparison(frame, f"{kind} over {over}, times 100.")
 
 
 def measure_systems(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, kernel_strict_fp, over_queries
+from lambdaboost._jit import inlined_strict_fp, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.measure import Measure
@@ -128,38 +128,41 @@ class Pearson(Measure):
         return out
 
 
-@kernel_strict_fp
+@kernel
 def _pearsons(first, last, offsets, scores, labels, out):
-    """Of the documents with a label, in two passes.
+    for q in range(first, last):
+        out[q] = _pearson(scores[offsets[q] : offsets[q + 1]], labels[offsets[q] : offsets[q + 1]])
+
+
+@inlined_strict_fp
+def _pearson(x, y):
+    """That of scores x and labels y, of the documents with a label, in two passes.
 
     Differences from the first one are exact where scores lie close, and 0 where they are equal. The power of two brings
     scores to about 1, so that no square overflows or vanishes; squares of labels, which are float32, do not.
     """
-    for q in range(first, last):
-        x, y = scores[offsets[q] : offsets[q + 1]], labels[offsets[q] : offsets[q + 1]]
-        n, first_known, largest = 0, 0, 0.0
-        for i in range(x.size):
-            if not np.isnan(y[i]):
-                first_known = i if n == 0 else first_known
-                n, largest = n + 1, max(largest, abs(x[i]))
-        if n < 2:
-            out[q] = np.nan
-            continue
-        # The means.
-        scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
-        x_0, y_0 = x[first_known] * scale, np.float64(y[first_known])
-        mean_x, mean_y = 0.0, 0.0
-        for i in range(x.size):
-            mean_x += x[i] * scale - x_0 if not np.isnan(y[i]) else 0.0
-            mean_y += y[i] - y_0 if not np.isnan(y[i]) else 0.0
-        mean_x, mean_y = mean_x / n, mean_y / n
-        # The sums of squares and products.
-        xx, xy, yy = 0.0, 0.0, 0.0
-        for i in range(x.size):
-            dx = x[i] * scale - x_0 - mean_x if not np.isnan(y[i]) else 0.0
-            dy = y[i] - y_0 - mean_y if not np.isnan(y[i]) else 0.0
-            xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
-        out[q] = min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
+    n, first_known, largest = 0, 0, 0.0
+    for i in range(x.size):
+        if not np.isnan(y[i]):
+            first_known = i if n == 0 else first_known
+            n, largest = n + 1, max(largest, abs(x[i]))
+    if n < 2:
+        return np.nan
+    # The means.
+    scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
+    x_0, y_0 = x[first_known] * scale, np.float64(y[first_known])
+    mean_x, mean_y = 0.0, 0.0
+    for i in range(x.size):
+        mean_x += x[i] * scale - x_0 if not np.isnan(y[i]) else 0.0
+        mean_y += y[i] - y_0 if not np.isnan(y[i]) else 0.0
+    mean_x, mean_y = mean_x / n, mean_y / n
+    # The sums of squares and products.
+    xx, xy, yy = 0.0, 0.0, 0.0
+    for i in range(x.size):
+        dx = x[i] * scale - x_0 - mean_x if not np.isnan(y[i]) else 0.0
+        dy = y[i] - y_0 - mean_y if not np.isnan(y[i]) else 0.0
+        xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
+    return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
 class Spearman(Measure):

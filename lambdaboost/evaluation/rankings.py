@@ -61,7 +61,7 @@ def sort_by_score(
     out = np.empty_like(values)
     lanes = in_lanes(q)
     if lanes.query.size:
-        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out, lists=LANES)
+        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
     if lanes.documents[-1] < q.n_documents:
         skipped, order = q.sizes <= LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
         over_queries(sort_queries, q.offsets, skipped, scores, order)

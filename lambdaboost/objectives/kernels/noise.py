@@ -270,7 +270,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
         if batches is not None:
             over_queries(
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
-                digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean, lists=LANES,
+                digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean,
             )  # fmt: skip
         if not by_lanes.all():
             orders = rankings(now, by_lanes)

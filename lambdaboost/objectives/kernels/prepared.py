@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES
+from lambdaboost.evaluation.lanes import LONGEST_IN_LANES
 from lambdaboost.evaluation.levels import Levels
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.in_float64 import sum_in_float64
@@ -109,7 +109,7 @@ class PreparedPairs:
             if which == BY_LANES and self.batches is not None:
                 over_queries(
                     sum_by_lanes, self.batches.documents, self.batches, self.offsets, selected, order, is_sorted,
-                    is_shared, scores, self.levels.first, self.gain, self.factor, swap, force, out, lists=LANES,
+                    is_shared, scores, self.levels.first, self.gain, self.factor, swap, force, out,
                 )  # fmt: skip
             else:
                 over_queries(

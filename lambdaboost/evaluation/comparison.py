@@ -264,18 +264,19 @@ def compare_values(
             # Series of pandas may be of the same queries in another order.
             own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
             check_order(own, given, of_base, first[measure])
-            with error_context(f"{measure} of {quote(name)}"):
+            whose = f"{plain(measure)} of {quote(name)}"
+            with error_context(whose):
                 array = np.asarray(given, dtype=np.float64)
             arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
-                    f"{measure} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
-                    f"the same queries as {quote(base)}, which has {n}"
+                    f"{whose} has shape {array.shape}: give one finite value, or NaN, for each of the same queries as "
+                    f"{quote(base)}, which has {n}"
                 )
         of_systems = np.array(arrays)
         known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
         if not known.any():
-            raise ValueError(f"{measure} is undefined on every query: there is nothing to compare")
+            raise ValueError(f"{plain(measure)} is undefined on every query: there is nothing to compare")
         compared[measure] = of_systems[:, known], w[known]
 
     rows = []

@@ -240,6 +240,12 @@ def compare_values(
     base, first = next(iter(values.items()))
     if not first:
         raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
+    for name, of in values.items():
+        if of.keys() != first.keys():
+            raise ValueError(
+                f"values of {quote(name)} has the measures {listed(of)}, those of {quote(base)} {listed(first)}: give "
+                "every system the same"
+            )
     n = np.size(next(iter(first.values())))
     w = np.ones(n)
     if weight is not None:
@@ -260,7 +266,7 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
-            given = of.get(measure, ())
+            given = of[measure]
             # Series of pandas may be of the same queries in another order.
             own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
             check_order(own, given, of_base, first[measure])

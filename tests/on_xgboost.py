@@ -22,20 +22,14 @@ class Logistic(Objective, registered=False):
         return (q.relevance > 0) - p, p * (1 - p)
 
 
-def dataset(X, y, *, sources=None, position=None, kind=xgb.DMatrix, **more):
-    grades = np.asarray(y, dtype=np.float32)
-    missing = {"relevance": grades} if np.isnan(grades).any() else {}
-    data = kind(X, np.nan_to_num(grades), **more)
-    return attach(data, position=position, **(sources or {}), **missing)
+def dataset(X, y, *, sources=None, position=None, **more):
+    return attach(xgb.DMatrix(X, y, **more), position=position, **(sources or {}))
 
 
-def train(params, data, rounds, *, objective=DEFAULT, custom_metric=None, **more):
+def train(params, data, rounds, *, objective=DEFAULT, **more):
     rule = read_objective(objective)
-    if custom_metric is None and more.get("evals"):
-        custom_metric = NDCG(3)
-    if isinstance(custom_metric, list | tuple):
-        measures, custom_metric = custom_metric, lambda scores, data: [m(scores, data) for m in measures]
-    more = {"verbose_eval": False, "custom_metric": custom_metric} | more
+    if more.get("evals"):
+        more = {"verbose_eval": False, "custom_metric": NDCG(3)} | more
     own = dict(QUIET)
     if more.get("xgb_model") is not None:
         del own["base_score"]

@@ -1,5 +1,6 @@
 """The command line on LETOR text: every command on both engines, and every mistake reported in one line."""
 
+import io
 import json
 import os
 import re
@@ -86,6 +87,19 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     ]
     assert found[0] == {"CNDCG()": found[1]["CNDCG()"]} and found[1] == found[2]
     assert 0 < found[0]["CNDCG()"] <= 1
+
+
+def test_output_that_lacks_characters_has_their_codes(capsys, tmp_path, monkeypatch):
+    """As a file has to which Windows redirects; names of documents are data, and not changed."""
+    rows = "qid,label,x,名\n" + "".join(f"1,{at % 2},{at},名{at}\n" for at in range(40))
+    (tmp_path / "名.csv").write_text(rows, encoding="utf-8")
+    given = [str(tmp_path / "名.csv"), "--drop", "名"]
+    done(capsys, "train", *given, "--rounds", 1, "--out", tmp_path / "m")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "cp1252", write_through=True))
+    assert call(capsys, "evaluate", *given, "--model", tmp_path / "m")[0] == 0
+    assert rb"\u540d.csv: 1 query" in sys.stdout.buffer.getvalue()
+    code, _, err = call(capsys, "predict", tmp_path / "m", given[0], "--ids", "--document", "名")
+    assert code == 1 and "codec can't encode" in err
 
 
 @pytest.mark.filterwarnings("always")

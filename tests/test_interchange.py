@@ -264,6 +264,8 @@ WRONG = [
     (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of documents (query '1', document 'nan') has no doc_id"]),
     (lambda: to_run([1.0], Queries([1], ids=[1.0])), ["query_id of documents is float64: give text or whole numbers"]),
+    (lambda: to_qrels(Queries(pd.Series([1, 0], index=[*"xy"]), [2]), pd.Series([*"ab"], index=[*"yx"])),
+     ["documents has the rows of relevance in another order"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is of type list"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
 ]  # fmt: skip

@@ -70,22 +70,6 @@ def test_equals_the_reference(rule, case):
 
 @EACH
 @pytest.mark.parametrize("missing", [False, True], ids=["all labels", "missing labels"])
-def test_a_query_of_weight_0_is_absent(rule, missing):
-    scores, q = drawn.make(8, [30, 5, 20, 25, 3], missing=missing)
-    weighted = with_weights(q, [1.0, 2.0, 1.0, 0.0, 0.0])
-    there = with_weights(q.take(np.arange(3)), [1.0, 2.0, 1.0])
-    n = there.n_documents
-    for got, alone in zip(
-        rule.objective.gradient(scores, weighted, 3),
-        rule.objective.gradient(scores[:n], there, 3),
-        strict=True,
-    ):
-        assert (got[n:] == 0).all()
-        assert_close(got[:n], alone.astype(np.float64), there, 1e-5)
-
-
-@EACH
-@pytest.mark.parametrize("missing", [False, True], ids=["all labels", "missing labels"])
 def test_a_query_of_weight_2_counts_twice(rule, missing):
     if "twice" in rule.skips:
         pytest.skip("draws by place")

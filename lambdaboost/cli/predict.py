@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,6 +59,9 @@ def predict(
         with replacing(out) as written:
             written.write(text.encode())
     else:
+        text.encode(
+            sys.stdout.encoding or "utf-8"
+        )  # an error, where print would write codes in place of names
         print(text, end="")
 
 

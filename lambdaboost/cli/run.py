@@ -5,9 +5,11 @@ Messages of the library need no translation: options are called as the arguments
 
 from __future__ import annotations
 
+import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -70,6 +72,9 @@ def run(args: Sequence[str]) -> int:
     ``--debug`` anywhere in `args` prints the traceback of an error.
     """
     words = [word for word in args if word != "--debug"]
+    # Where a console or a file lacks characters, such as ▲, their codes are printed, as on standard error.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():

@@ -50,7 +50,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
-PADDED = r"\s*0\d"  # the beginning of a number with leading zeros, which may be a code
+PADDED = r" ?0\d"  # the beginning of a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
 NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
 # LETOR text becomes a dense table of up to so many values, 4 GiB, and features, each of which has a name.
@@ -433,7 +433,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
     as_text = dict.fromkeys(kept.intersection(names), "")
     is_numeric = [getattr(kind, "kind", "") in "iuf" for kind in frame.dtypes]
     texts = (fields for _, fields in frame.loc[:, np.logical_not(is_numeric)].items())
-    in_texts = sum(fields.astype(str).str.count(rf'(?:^|[\s{separator}"])0\d').sum() for fields in texts)
+    in_texts = sum(int(fields.astype(str).str.match(PADDED, na=False).sum()) for fields in texts)
     if count_leading_zeros(data, separator) > in_texts:
         whole = [at for at in np.flatnonzero(is_numeric) if (frame.iloc[:, at].dropna() % 1 == 0).all()]
         again = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=whole, **settings)
@@ -444,7 +444,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
 
 
 def count_leading_zeros(data: bytes, separator: str) -> int:
-    r"""How many words begin with a zero and another digit, as fields do, and what stands in them behind a blank.
+    r"""How many fields begin with a zero and another digit, or so behind a blank; more if a text holds what looks so.
 
     >>> count_leading_zeros(b'q,x\n007,0.5\n"08",10\n', ",")
     2
@@ -453,7 +453,9 @@ def count_leading_zeros(data: bytes, separator: str) -> int:
     before, letter, after = letters[:-2], letters[1:-1], letters[2:]
     # Few zeros stand after what comes before digits, as separators, quotes and ends of lines do.
     found = (letter == ord("0")) & (before < ord("0")) & (after >= ord("0")) & (after <= ord("9"))
-    return int(np.isin(before[found], list(f'{separator}\n\r" '.encode())).sum())
+    at = 1 + np.flatnonzero(found)
+    begins = np.where(letters[at - 1] == ord(" "), letters[at - 2], letters[at - 1])
+    return int(np.isin(begins, list(f'{separator}\n\r"'.encode())).sum())
 
 
 def _check_names(names: Sequence[str]) -> None:

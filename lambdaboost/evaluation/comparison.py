@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import error_context, shorten_repr
 from lambdaboost._warn import warn
-from lambdaboost._words import listed, plain, quote
+from lambdaboost._words import counted, listed, plain, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import check_order
 from lambdaboost.evaluation.charts import as_html, ends_of, text_frame
 from lambdaboost.evaluation.measure import Measure, mean_of
 from lambdaboost.evaluation.naming import parse, parse_all
@@ -259,18 +260,22 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
-            with error_context(f"{measure} of {quote(name)}"):
-                array = np.asarray(of.get(measure, ()), dtype=np.float64)
+            given = of.get(measure, ())
+            # Series of pandas may be of the same queries in another order.
+            own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
+            check_order(own, given, of_base, first[measure])
+            with error_context(f"{plain(measure)} of {quote(name)}"):
+                array = np.asarray(given, dtype=np.float64)
             arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
-                    f"{measure} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
+                    f"{plain(measure)} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
                     f"the same queries as {quote(base)}, which has {n}"
                 )
         of_systems = np.array(arrays)
         known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
         if not known.any():
-            raise ValueError(f"{measure} is undefined on every query: there is nothing to compare")
+            raise ValueError(f"{plain(measure)} is undefined on every query: there is nothing to compare")
         compared[measure] = of_systems[:, known], w[known]
 
     rows = []
@@ -287,12 +292,12 @@ def compare_values(
 
     # How many queries the means are over.
     sizes = sorted({h.size for _, h in compared.values()})
-    over = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    over = counted(n, "query", "queries")
     if sizes != [n]:
-        over += f" of {n}"
+        span = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+        over = f"{span} of {over}"
     kind = "Weighted means" if np.ptp(w) > 0 else "Means"
-    noun = "query" if n == 1 else "queries"
-    return Comparison(frame, f"{kind} over {over} {noun}, times 100.")
+    return Comparison(frame, f"{kind} over {over}, times 100.")
 
 
 def measure_systems(

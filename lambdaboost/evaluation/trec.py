@@ -24,6 +24,8 @@ from lambdaboost._files import SUFFIX, reading, replacing
 from lambdaboost._warn import warn
 from lambdaboost._words import listed, quote
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.arrays import check_order
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.rankings import ranking
 
 KEY = ["query_id", "doc_id"]
@@ -208,7 +210,7 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
     return frame.assign(score=s).iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
 
 
-def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = "relevance") -> Any:
+def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = RELEVANCE) -> Any:
     """Convert the labels of one source to a qrels frame, int64 where all are whole, without NaN; ids as in `to_run`."""
     frame = _name_rows(queries, documents).assign(relevance=queries.source(source).astype(np.float64))
     frame = frame.dropna().reset_index(drop=True)
@@ -230,6 +232,8 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
         ids = np.arange(1, queries.n_queries + 1)
     if documents is None:
         documents = np.arange(n)
+    elif queries.index is not None:
+        check_order("documents", documents, RELEVANCE, queries.index.to_series())
     names = np.asarray(documents)
     if names.shape != (n,):
         raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")

@@ -54,7 +54,9 @@ class Blend(Objective):
             rule, first_is_local = first.rule, first.rule.local
             if rule.beta == 0 and second.rule == replace(rule, local=not first_is_local):
                 pairs = PreparedPairs(replace(rule, local=True), q)
-        parts = [part.prepare(q) for part in self.parts if pairs is None]
+        parts = []
+        if pairs is None:
+            parts = [part.prepare(q) for part in self.parts]
 
         def lambda_mu(now: Round) -> LambdaMu:
             w = weight_at(weight, now.iteration, high=1) if callable(weight) else weight

@@ -188,8 +188,8 @@ class Objective(Value, registered=False):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document before weights, from checked float64 scores: defined by an objective of your own.
 
-        The scores are a copy. Each of the two arrays has a number for every document. λ and μ of an objective of
-        lambdaboost are ``objective.on(q)(scores, iteration)``.
+        The scores are a copy. Each of the two arrays has a number for every document; μ is at least 0, unless `needs`
+        says that it changes sign. λ and μ of an objective of lambdaboost are ``objective.on(q)(scores, iteration)``.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define lambdas, which return λ and μ")
 

@@ -65,6 +65,14 @@ REFUSED = [
     *((FRAME.assign(d=[None, 2.0**53, 2.0**53 + 2]), role, ValueError,
        "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers")
       for role in ({"document": "d"}, {"categorical": ["d"]})),
+    # A column has one use
+    (FRAME, {"features": ["x", "y"]}, ValueError, "label: column 'y' is given twice"),
+    (FRAME, {"features": ["q", "x"]}, ValueError, "query: column 'q' is given twice"),
+    (FRAME, {"features": ["x", "site"], "drop": ["site"]}, ValueError, "drop: column 'site' is given twice"),
+    (FRAME, {"sources": ["w"], "weight": "w"}, ValueError, "weight: column 'w' is given twice"),
+    (FRAME, {"features": ["x", "x"]}, ValueError, "features: column 'x' is given twice"),
+    (FRAME, {"sources": {"a": "e", "b": "e"}}, ValueError, "sources: column 'e' is given twice"),
+    (FRAME, {"categorical": ["x"], "drop": ["x"]}, ValueError, "drop: column 'x' is given twice"),
     # Files
     (csv("", "t.xlsx"), {}, ValueError, r".* is a \.xlsx file, .*: read it with pandas, and give"),
     (csv("", "t.jsonl.gz"), {}, ValueError, r".* read it with pandas"),
@@ -115,24 +123,6 @@ def test_each_fault_is_a_sentence(tmp_path, given, columns, error, words):
     with pytest.raises(error, match=f"^{words}") as told:
         Columns(**{"query": "q", "label": "y"} | columns).read(given)
     assert "\n" not in str(told.value)
-
-
-USES = {
-    "label: column 'y'": {"features": ["x", "y"]},
-    "query: column 'q'": {"features": ["q", "x"]},
-    "drop: column 'site'": {"features": ["x", "site"], "drop": ["site"]},
-    "weight: column 'w'": {"sources": ["w"], "weight": "w"},
-    "features: column 'x'": {"features": ["x", "x"]},
-    "sources: column 'e'": {"sources": {"a": "e", "b": "e"}},
-    "drop: column 'x'": {"categorical": ["x"], "drop": ["x"]},
-}
-
-
-@pytest.mark.parametrize("problem", USES)
-def test_a_column_has_one_use(problem):
-    with pytest.raises(ValueError, match=f"^{problem} is given twice"):
-        Columns("q", "y", **USES[problem])
-    assert Columns("q", "y", features=["x", "site"], categorical=["site"]).read(FRAME).categories
 
 
 LISTS = {

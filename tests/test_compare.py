@@ -302,6 +302,8 @@ def test_the_pareto_front_against_its_definition(n):
         (lambda: figures([0.5, 0.5], [0.5, 0.5], [0, 0]), "weight is 0 for every query"),
         (lambda: figures([0.5], [0.5], ["much"]), "weight: could not convert string to float: 'much'"),
         (lambda: figures(["high"], [0.5]), "NDCG(k=3) of 'a': could not convert string to float"),
+        (lambda: compare_values({"a": {M: [0.5]}, "b": {M: [0.5], "AP": [1.0]}}),
+         "values of 'b' has the measures NDCG(k=3), 'AP', those of 'a' NDCG(k=3): give every system the same"),
         (lambda: compare_values({"a": [0.5]}), "values of 'a' is of type list: give a dict of the values of each"),
         *((lambda key=key: styled()[key], "give a system and a measure, such as comparison['lost', 'NDCG(k=3)']")
           for key in ("lost", "ab", 0, ("lost", M, 3))),

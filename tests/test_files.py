@@ -41,7 +41,6 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_save_leaves_the_last_model_or_the_new_one(tmp_path, engine):
     """With space for nothing, for one of the two files, for both."""
     old, new = (ranker(engine, n_estimators=n).fit(X, Q.relevance, group=Q.sizes) for n in (3, 1))

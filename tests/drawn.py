@@ -25,7 +25,7 @@ def query_sets(draw, max_queries=4, max_size=40):
     """(scores, Queries) with relevance, clicks and fresh labels."""
     seed = draw(st.integers(0, 2**32 - 1))
     sizes = draw(st.lists(st.integers(1, max_size), min_size=1, max_size=max_queries))
-    spread = draw(st.sampled_from([0.0, 1e-30, 0.01, 1.0, 8.0, 60.0, 1e3, 1e6]))
+    spread = draw(st.sampled_from([0.0, 1e-30, 0.01, 1.0, 8.0, 60.0, 1e3, 1e6, 1e9]))
     decimals = draw(st.sampled_from([None, 1, 0]))
     real_grades = draw(st.booleans())
     odd = draw(st.sampled_from(list(ODD)))

@@ -204,7 +204,8 @@ BLENDED = [
     (LambdaRank(), SigmoidLocal(NDCG(k=3))),
     (LambdaRank(), SigmoidLocal(center=0.5)),
     (LambdaRank(sigma=2.0), SigmoidLocal()),
-    (YetiLoss(), SigmoidLocal()),
+    (YetiLoss(), SigmoidLocal()),  # whose noise has an order of its own
+    (LambdaRank(), YetiLoss()),
     (SigmoidLocal(), SigmoidLocal()),
 ]
 

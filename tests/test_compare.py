@@ -157,16 +157,8 @@ def test_means_of_a_measure_are_over_the_same_queries():
     assert comparison["a", M].mean == pytest.approx(1.3 / 3)
     assert comparison.means_table.to_numpy().tolist() == [["a", "43.33"], ["b", "56.67"], ["c", "43.33"]]
     assert comparison.caption.startswith("Means over 3 of 5 queries, times 100.")
-
-
-def test_captions_count_the_queries_where_a_measure_is_defined():
-    relevance = np.zeros(200)
-    relevance[[0, 7, 30]] = 1
-    q = Queries(relevance, np.full(100, 2))
-    scores = {"a": -np.arange(200.0), "b": np.arange(200.0)}
-    assert compare(scores, q, NDCG(empty=nan)).caption.startswith("Means over 3 of 100 queries")
-    both = compare(scores, q, measures=(NDCG(empty=nan), NDCG(2))).caption
-    assert both.startswith("Means over 3 to 100 of 100 queries")
+    both = compare_values({"a": {M: [0.1, 0.2, 0.3], MAP(): [nan, 0.2, nan]}})
+    assert both.caption.startswith("Means over 1 to 3 of 3 queries")
 
 
 # Ties
@@ -310,6 +302,8 @@ def test_the_pareto_front_against_its_definition(n):
         (lambda: figures([0.5, 0.5], [0.5, 0.5], [0, 0]), "weight is 0 for every query"),
         (lambda: figures([0.5], [0.5], ["much"]), "weight: could not convert string to float: 'much'"),
         (lambda: figures(["high"], [0.5]), "NDCG(k=3) of 'a': could not convert string to float"),
+        (lambda: compare_values({"a": {M: [0.5]}, "b": {M: [0.5], "AP": [1.0]}}),
+         "values of 'b' has the measures NDCG(k=3), 'AP', those of 'a' NDCG(k=3): give every system the same"),
         (lambda: compare_values({"a": [0.5]}), "values of 'a' is of type list: give a dict of the values of each"),
         *((lambda key=key: styled()[key], "give a system and a measure, such as comparison['lost', 'NDCG(k=3)']")
           for key in ("lost", "ab", 0, ("lost", M, 3))),

@@ -162,8 +162,7 @@ def test_objectives_in_the_engines_own_dask(client):
 # Errors.
 
 
-@ENGINE
-def test_errors_before_any_training(client, engine):
+def test_errors_before_any_training(client):
     category = FRAME.assign(c=pd.Categorical(["a", "b"] * (N // 2)))
     unknown = parts_of(category.astype({"c": str})).astype({"c": "category"})
     halves = dd.from_pandas(FRAME, npartitions=7)
@@ -180,9 +179,9 @@ def test_errors_before_any_training(client, engine):
     )
     for message, more in wrong:
         with pytest.raises((ValueError, TypeError), match=message):
-            on_cluster(client, **{"engine": engine} | more)
+            on_cluster(client, **{"engine": "lightgbm"} | more)
     with pytest.raises(TypeError, match=r"expected a dask.dataframe.DataFrame"):
-        train(client, {}, FRAME, engine=engine, **COLUMNS)
+        train(client, {}, FRAME, **COLUMNS)
 
 
 @ENGINE

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from sklearn.model_selection import GroupKFold
 
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.callback import calling_booster
 from lambdaboost.datasets import Collection
-from lambdaboost.engines import ENGINES, engine_of, engine_of_data, lightgbm, xgboost
+from lambdaboost.engines import ENGINES, engine_of, engine_of_data, xgboost
 from lambdaboost.engines.base import Engine, Split
 from lambdaboost.training import attach_queries
 
@@ -160,35 +159,6 @@ def test_boosters_are_told_apart():
     of = {"lightgbm": lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y)), "xgboost": xgb.Booster()}
     assert {name: engine_of(booster).NAME for name, booster in of.items()} == {name: name for name in of}
     assert engine_of(lgb.CVBooster()) is None and engine_of(lgb.LGBMRanker()) is None
-
-
-def test_xgboost_writes_the_settings_that_are_read():
-    data = xgb.DMatrix(X, Y, group=SIZES)
-    seen = []
-
-    def objective(scores, data):
-        state = xgboost.state_of(calling_booster())
-        tree_method = state["gradient_booster"]["gbtree_train_param"]["tree_method"]
-        seen.append((state["generic_param"]["nthread"], tree_method, state["objective"]["name"]))
-        return scores - data.get_label(), np.ones_like(scores)
-
-    xgb.train({"nthread": 1, "tree_method": "approx", "objective": "rank:pairwise"}, data, 1, obj=objective)
-    assert seen == [("1", "approx", "rank:pairwise")], "mend what reads state_of"
-
-
-def test_a_subset_of_lightgbm_knows_its_rows():
-    seen = []
-
-    def objective(scores, data):
-        seen.append((data.used_indices, lightgbm.fields_of(data).parent))
-        return RankNet()(scores, data)
-
-    data = lgb.Dataset(X, Y, group=SIZES)
-    params = {"verbosity": -1, "min_data_in_leaf": 2, "objective": objective, "metric": "None"}
-    lgb.cv(params, data, 1, folds=GroupKFold(2))
-    assert [parent is data for _, parent in seen] == [True, True], "mend fields_of"
-    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend fields_of"
-    assert lightgbm.fields_of(data).parent is None
 
 
 @pytest.mark.parametrize("train", [xgb.train, xgb.cv])

@@ -253,7 +253,6 @@ WRONG = {
     ),
     "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
     "an unknown parameter": ({"foo": 3}, {}, ValueError, "foo=3 is no parameter of a ranker: leave it out"),
-    "a misspelt parameter": ({"querry": "q"}, {}, ValueError, "querry='q' .* did you mean 'query'"),
     "one of the engine": ({"max_dept": 3}, {}, ValueError, "max_dept=3 .* did you mean .*'max_depth'"),
     "queries twice": ({}, {"X": FRAME, "qid": QID}, ValueError, "X has a column 'qid', and group or qid is also given"),
     "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),

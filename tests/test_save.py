@@ -138,16 +138,6 @@ def test_saved_models_predict_as_the_trained(tmp_path, engine, stop):
     np.testing.assert_array_equal(copy.predict(X), expected)
     save(copy, tmp_path / "again")
     np.testing.assert_array_equal(load(tmp_path / "again").predict(X), expected)
-    if "linear" in stop:
-        return  # which knows no rounds
-    if engine == "lightgbm":
-        few = [m.predict(X, num_iteration=2, raw_score=True) for m in (model, back.booster)]
-    else:
-        few = [
-            model.predict(X, iteration_range=(0, 2), output_margin=True),
-            back.booster.inplace_predict(X, iteration_range=(0, 2), predict_type="margin"),
-        ]
-    np.testing.assert_array_equal(*few)
 
 
 def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
@@ -202,17 +192,12 @@ UNSAVABLE = [
     ({"path": "none/m"}, ValueError, "folder .* does not exist"),
     ({"path": ""}, ValueError, "is a folder: give a file name in it"),
     ({"objective": None}, ValueError, "objective is None: a booster does not know"),
-    ({"objective": "Lambda"}, ValueError, "Lambda"),
-    ({"about": {"engine": "other"}}, ValueError, "about has engine, which save writes itself"),
-    ({"about": {"params": "default"}}, ValueError, "about has params, which save writes itself"),
-    ({"about": {"columns": ["bm25"]}}, ValueError, "about has columns, which save writes itself"),
     ({"about": {"categories": {"market": 2}}}, ValueError, "about has categories, which save writes itself"),
     (
         {"model": as_saved(trained("lightgbm", 1))},
         TypeError,
         "model is what load returned: copy its two files",
     ),
-    ({"model": "booster"}, TypeError, r"model is of type str, expected a lightgbm\.Booster"),
     (
         {"model": ranker("lightgbm")},
         TypeError,
@@ -273,14 +258,11 @@ def test_a_booster_with_the_encoder_of_its_table(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda about: {**about, "engine": "xgboost"},
         lambda about: {
             **about,
             "columns": {**about["columns"], "features": about["columns"]["features"][::-1]},
         },
-        lambda about: {**about, "categories": {"brand": ["b", "a"]}},
         lambda about: {name: value for name, value in about.items() if name != "sha256"},
-        lambda about: list(about),
         lambda about: None,
     ],
 )

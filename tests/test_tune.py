@@ -471,6 +471,7 @@ RANKERS = {engine: import_module(f"lambdaboost.{engine}").LambdaRanker for engin
         (RANKERS["xgboost"](callbacks=[EarlyStopping(rounds=2)]), 30, ValueError, "callbacks=" + UNSEEN),
         (RANKERS["lightgbm"](boosting_type="dart"), 30, ValueError, DART),
         (RANKERS["xgboost"](booster="dart"), 30, ValueError, DART),
+        (RANKERS["xgboost"](rate_drop=0.5), 30, ValueError, DART),
         (RANKERS["lightgbm"](), 0, ValueError, "early_stopping_rounds is 0: give a whole number"),
         (
             RANKERS["lightgbm"],

@@ -125,7 +125,6 @@ def backwards(kind):
 MISREAD = {
     "float32 backwards": backwards("f4"),
     "float64 backwards": backwards("f8"),
-    "int32 backwards": backwards("i4"),
     "long doubles by column": lambda X: np.asfortranarray(X.astype(np.longdouble)),
     "a frame backwards": lambda X: pd.DataFrame(X.astype(np.dtype("f4").newbyteorder())),
     "a frame of long doubles": lambda X: pd.DataFrame(X.astype(np.longdouble)),

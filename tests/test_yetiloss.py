@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lambdaboost import MAP, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, Scorecard, YetiLoss
+from lambdaboost import MAP, NDCG, Queries, YetiLoss
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, digest_round
 
@@ -37,12 +37,6 @@ def test_noise_is_standard_gumbel():
     assert max(abs(np.corrcoef(g, other)[0, 1]) for other in others) < 0.01
 
 
-SIZES = np.array([1, 2, 3, 5, 12, 39, 40, 41, 64, 65, 120, 300, 7, 7])
-RNG = np.random.default_rng(5)
-N = int(SIZES.sum())
-Y, SCORES = RNG.integers(0, 4, N), RNG.normal(size=N)
-
-
 def long_list(n=3000, levels=5, spread=2.0):
     rng = np.random.default_rng(n)
     y = rng.choice(levels, n).astype(float)
@@ -72,22 +66,3 @@ def test_long_lists_with_scores_far_apart_are_finite():
         assert np.isfinite(grad).all()
         assert (hess >= 0).all()
         assert abs(grad.sum(dtype=np.float64)) < 1e-4 * np.abs(grad).max() * 60
-
-
-@pytest.mark.parametrize(
-    "objective",
-    [
-        Blend(YetiLoss(), RankNet(), 0.3),
-        Blend(RankNet(), YetiLoss(), 0.3),
-        Scorecard((YetiLoss(), LambdaRank(MAP())), (0.5, 2.0)),
-    ],
-    ids=repr,
-)
-def test_parts_share_no_order_with_the_noise(objective):
-    """Parts of a combination share the order of the scores; that of YetiLoss is another one."""
-    q = Queries(Y, sizes=SIZES)
-    parts = [part.gradient(SCORES, q, 6)[0].astype(float) for part in objective.parts]
-    weights = (1 - 0.3, 0.3) if isinstance(objective, Blend) else objective.weights
-    expected = weights[0] * parts[0] + weights[1] * parts[1]
-    np.testing.assert_allclose(objective.gradient(SCORES, q, 6)[0], expected, rtol=1e-5, atol=1e-6)
-    assert np.isfinite(GradientStep(objective).gradient(SCORES, q, 6)).all()

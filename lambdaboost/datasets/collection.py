@@ -258,7 +258,8 @@ def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: 
 
     frame = pd.DataFrame(features, columns=list(names), copy=False)
     for at, name in enumerate(names):
-        if name in categories:
+        # XGBoost 3.4 refuses a category without values, whose column is missing anyway.
+        if len(categories.get(name, ())):
             codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
             frame.isetitem(at, pd.Categorical.from_codes(codes, list(categories[name])))
     return frame

@@ -240,6 +240,12 @@ def compare_values(
     base, first = next(iter(values.items()))
     if not first:
         raise ValueError(f"values of {quote(base)} is empty: give values of at least one measure")
+    for name, of in values.items():
+        if of.keys() != first.keys():
+            raise ValueError(
+                f"values of {quote(name)} has the measures {listed(of)}, those of {quote(base)} {listed(first)}: give "
+                "every system the same"
+            )
     n = np.size(next(iter(first.values())))
     w = np.ones(n)
     if weight is not None:
@@ -260,22 +266,23 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
-            given = of.get(measure, ())
+            given = of[measure]
             # Series of pandas may be of the same queries in another order.
             own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
             check_order(own, given, of_base, first[measure])
-            with error_context(f"{measure} of {quote(name)}"):
+            whose = f"{plain(measure)} of {quote(name)}"
+            with error_context(whose):
                 array = np.asarray(given, dtype=np.float64)
             arrays.append(array)
             if array.shape != (n,) or n == 0 or np.isinf(array).any():
                 raise ValueError(
-                    f"{measure} of {quote(name)} has shape {array.shape}: give one finite value, or NaN, for each of "
-                    f"the same queries as {quote(base)}, which has {n}"
+                    f"{whose} has shape {array.shape}: give one finite value, or NaN, for each of the same queries as "
+                    f"{quote(base)}, which has {n}"
                 )
         of_systems = np.array(arrays)
         known = ~np.isnan(of_systems).any(axis=0) & (w > 0)
         if not known.any():
-            raise ValueError(f"{measure} is undefined on every query: there is nothing to compare")
+            raise ValueError(f"{plain(measure)} is undefined on every query: there is nothing to compare")
         compared[measure] = of_systems[:, known], w[known]
 
     rows = []

@@ -37,27 +37,27 @@ class Lanes(NamedTuple):
 
 
 def in_lanes(q: Queries) -> Lanes:
-    """All lists of up to LONGEST_IN_LANES documents in batches; cached in `q`."""
-    return q.memo("in lanes", lambda: pack_lanes(q.sizes))
+    """All lists of up to LONGEST_IN_LANES documents in batches by length; cached in `q`.
 
-
-def pack_lanes(sizes: NDArray[np.int64]) -> Lanes:
-    """The lists of up to LONGEST_IN_LANES documents in batches by length.
-
-    >>> lanes = pack_lanes(np.array([3, 70, 1, 2]))
+    >>> lanes = in_lanes(Queries(np.zeros(76), sizes=[3, 70, 1, 2]))
     >>> lanes.query[0, :4], lanes.first, lanes.documents
     (array([ 2,  3,  0, -1], dtype=int32), array([0, 3]), array([0, 6]))
     """
-    short = np.flatnonzero(sizes <= LONGEST_IN_LANES)
-    # Bytes, which are sorted by counting.
-    short = short[np.argsort(sizes[short].astype(np.uint8), kind="stable")]
-    n_batches = -(-short.size // LANES)
-    query = np.full((n_batches, LANES), -1, dtype=np.int32)
-    query.ravel()[: short.size] = short
-    size = np.zeros((n_batches, LANES), dtype=np.int64)
-    size.ravel()[: short.size] = sizes[short]
-    first = np.append(0, np.cumsum(size.max(axis=1)))
-    return Lanes(np.append(0, np.cumsum(size.sum(axis=1))), first, query)
+
+    def build() -> Lanes:
+        short = np.flatnonzero(q.sizes <= LONGEST_IN_LANES)
+        # Bytes, which are sorted by counting.
+        short = short[np.argsort(q.sizes[short].astype(np.uint8), kind="stable")]
+        n_batches = -(-short.size // LANES)
+        query = np.full((n_batches, LANES), -1, dtype=np.int32)
+        query.ravel()[: short.size] = short
+        size = np.zeros((n_batches, LANES), dtype=np.int64)
+        size.ravel()[: short.size] = q.sizes[short]
+        first = np.append(0, np.cumsum(size.max(axis=1)))
+        return Lanes(np.append(0, np.cumsum(size.sum(axis=1))), first, query)
+
+    lanes: Lanes = q.memo("in lanes", build)
+    return lanes
 
 
 @inlined

@@ -178,10 +178,10 @@ def check_ranker(ranker: Any, early_stopping_rounds: int | None) -> None:
     if early_stopping_rounds is not None:
         check_whole("early_stopping_rounds", early_stopping_rounds)
     engine, params = ranker._engine, ranker.get_params()
-    if early_stopping_rounds is not None and "dart" in (
-        engine.given(params, "boosting"),
-        params.get("booster"),
-    ):
+    # XGBoost 3.4 drops trees under any booster.
+    drops = any(float(params.get(name) or 0) for name in ("rate_drop", "one_drop"))
+    is_dart = "dart" in (engine.given(params, "boosting"), params.get("booster"))
+    if early_stopping_rounds is not None and (is_dart or drops):
         raise ValueError(
             "dart rescales earlier trees in each round, so that the first n rounds are not the model of n rounds: give "
             "early_stopping_rounds=None"

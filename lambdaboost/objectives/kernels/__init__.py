@@ -32,11 +32,13 @@ Words of this code:
 `prepared` chooses the kernel of each query before any runs:
 
     lanes       up to 64 documents: 64 queries side by side, one per vector lane
-    tiles       longer lists, one after the other
-    sweep       lists of thousands: the force is a smooth function of the score difference, so each document meets the
-                others at a few Chebyshev points, and time grows as the length; scores however far apart
-    in_float64  lists of lanes and tiles whose scores are too far apart even then, and all of `PairAccuracy`: one pair
-                after the other, by the plain double loop that all others equal
+    sweep       many pairs, few levels, and a swap that is a sum of terms, which are lists of thousands: the force is a
+                smooth function of the score difference, so each document meets the others at a few Chebyshev points,
+                and time grows as the length; scores however far apart
+    tiles       all other lists, one after the other
+    in_float64  lists of lanes and tiles whose scores are too far apart for float32, even when gaps are narrowed, and
+                all of `PairAccuracy`, whose discounts depend on the pair: one pair after the other, by the plain double
+                loop that all others equal
 
 `noise` wraps these sums where rankings with noise weight the pairs, for `YetiLoss`.
 

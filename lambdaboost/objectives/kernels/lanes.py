@@ -71,17 +71,18 @@ class Batches(NamedTuple):
 
 def in_batches(q: Queries, levels: Levels) -> Batches:
     """All lists of up to LONGEST_IN_LANES documents in batches by length; cached in `q`."""
-    # The id stays unique, since the cached value holds the levels.
-    return q.memo(("in batches", id(levels.of_document)), lambda: (_in_batches(q, levels), levels))[0]
 
+    def build() -> tuple[Batches, Levels]:
+        lanes = in_lanes(q)
+        slots = int(lanes.first[-1]), LANES
+        batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
+        for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):
+            last = min(batch + BATCHES_AT_ONCE, lanes.first.size - 1)
+            _fill_batches(q, levels, batches, slice(batch, last))
+        # The levels are kept too, so that no other has their id.
+        return batches, levels
 
-def _in_batches(q: Queries, levels: Levels) -> Batches:
-    lanes = in_lanes(q)
-    slots = int(lanes.first[-1]), LANES
-    batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
-    for batch in range(0, lanes.first.size - 1, BATCHES_AT_ONCE):
-        _fill_batches(q, levels, batches, slice(batch, min(batch + BATCHES_AT_ONCE, lanes.first.size - 1)))
-    return batches
+    return q.memo(("in batches", id(levels.of_document)), build)[0]
 
 
 def _fill_batches(q: Queries, levels: Levels, batches: Batches, which: slice) -> None:

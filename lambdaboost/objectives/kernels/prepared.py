@@ -1,14 +1,7 @@
 """`PreparedPairs`: the pairs of a rule in some queries, found once, and summed at the scores of every round.
 
-Which kernel sums the pairs of each query is decided before any of them runs:
-
-kernel   queries                                                   loop
-lanes    up to 64 documents                                        64 lists side by side (`lanes`)
-sweep    many pairs, few levels, a swap that is a sum of terms     documents by discount, at fixed points (`sweep`)
-tiles    all others                                                one list after the other (`tiles`)
-float64  of those in lanes and tiles the ones whose scores are     one pair after the other (`in_float64`)
-         too far apart for float32, even when gaps are narrowed;
-         all, where discounts depend on the pair (`PairAccuracy`)
+Which kernel sums the pairs of each query is decided before any of them runs, by its length, levels and swap
+(`choose_kernels`) and in each round by how far apart its scores lie (`narrow_gaps`). The head of `kernels` lists them.
 """
 
 from __future__ import annotations

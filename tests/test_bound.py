@@ -75,6 +75,21 @@ def test_a_bound_objective_is_read_only_and_keeps_no_queries():
     np.testing.assert_array_equal(bound.gradient(SCORES), expected)
 
 
+@pytest.mark.parametrize(
+    ("scores", "iteration", "message"),
+    [
+        ([0.0, np.nan], 0, r"scores\[1\] is nan"),
+        ([0.0, -np.inf], 0, r"scores\[1\] is -inf"),
+        ([0.0], 0, r"scores has shape \(1,\), expected \(2,\)"),
+        ([0.0, 1.0], True, "iteration is True"),
+    ],
+)
+def test_each_round_is_checked(scores, iteration, message):
+    """As an engine asks, which passes what it predicts."""
+    with pytest.raises(ValueError, match=message):
+        RankNet().on(Queries([0, 1], sizes=[2])).gradient(scores, iteration)
+
+
 def dataset(engine):
     if engine == "lightgbm":
         data = lgb.Dataset(X, GRADES, group=SIZES, weight=WEIGHT, free_raw_data=False).construct()

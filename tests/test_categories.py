@@ -182,6 +182,8 @@ def test_values_of_every_kind_are_categories(engine, values, tmp_path):
     scores = fitted.predict(X)
     save(fitted, tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").predict(X), scores) and np.ptp(scores) > 1
+    if engine == "xgboost":
+        assert fitted.apply(X).shape == (N, 5)
     why = explain(fitted, X, above=1, below=0)
     assert why.difference == pytest.approx(scores[1] - scores[0], abs=1e-6)
 

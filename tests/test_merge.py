@@ -245,7 +245,6 @@ CODES = FRAME.assign(kind=FRAME["kind"].cat.codes.astype(float))
 WRONG = [
     (lambda on: ([on()], [1]), ValueError, "models has 1: give two or more"),
     (lambda on: (on(), [1]), TypeError, "models is of type Booster: give a list"),
-    (lambda on: ([on(), 1], [1, 1]), TypeError, r"models\[1\] is of type int"),
     (lambda on: ([on(), "model.txt"], [1, 1]), TypeError, r"models\[1\] is of type str"),
     (lambda on: ([on_lightgbm(), on_xgboost()], [1, 1]), TypeError, "different engines"),
     (lambda on: ([on(), on()], [1]), ValueError, "weights has 1 values, models has 2"),
@@ -282,7 +281,6 @@ UNFIT = [
     (lambda: [on_xgboost(), xgb.Booster()], r"models\[1\] was not trained .XGBoost reports: [^\n]*interface"),
     # Rankers that do not fit together
     (lambda: [fitted("lightgbm"), unfitted("lightgbm")], r"models\[1\] is not fitted"),
-    (lambda: [fitted("lightgbm"), fitted("xgboost")], r"lightgbm\.LambdaRanker, models"),
     (lambda: [fitted("lightgbm"), on_lightgbm()], r"models\[1\] lightgbm.basic.Booster"),
     (lambda: [fitted("lightgbm"), fitted("lightgbm", X=TABLE.rename(columns={"srch": "day"}), query="day")],
      "query is 'srch' in models"),

@@ -122,6 +122,9 @@ def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
         ranker.fit(data, None, eval_set=[(turned, None)])
     with pytest.raises(TypeError, match=r"X is a Collection, .* so (sample_)?weight= would be ignored"):
         ranker.fit(data, None, sample_weight=np.ones(len(y)))
+    more = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
+    with pytest.raises(TypeError, match="X is a Collection, which cannot continue a model"):
+        ranker.fit(data, None, **{more: ranker})
 
 
 @pytest.mark.slow

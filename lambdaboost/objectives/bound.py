@@ -12,6 +12,7 @@ from lambdaboost.engines.base import Gradient
 from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, Round
 
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
+ROUNDING = 1e-6  # of the largest hessian: one below 0 by no more is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,7 @@ class Bound:
     """
 
     objective: object  # for messages
+    sign_changes: bool  # whether its μ may be below 0
     offsets: NDArray[np.int64]  # of the queries
     weight: NDArray[np.float32] | None  # of each document
     lambda_mu: LambdaFunction  # what `prepare` of the objective gave: a closure, or `PreparedPairs`
@@ -63,7 +65,14 @@ class Bound:
                 "both engines would continue silently; look at its schedules and weights, and at the scores and labels "
                 "of that document's query"
             )
-        return derivatives[0], derivatives[1]
+        hess = derivatives[1]
+        if not self.sign_changes and hess.min() < -ROUNDING * hess.max():
+            row = int(hess.argmin())
+            raise ValueError(
+                f"hess[{row}] of {self.objective!r} is {hess[row]:g} in round {iteration}: both engines would divide "
+                f"by sums of either sign silently; train with GradientStep({self.objective!r})"
+            )
+        return derivatives[0], hess
 
 
 def check_finite_and_near(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:

@@ -110,7 +110,8 @@ class Objective(Value, registered=False):
         metric = getattr(self, "metric", None)
         if isinstance(metric, Measure):
             return Needs(metric.sources, metric.reads_positions, allows_negative=metric.allows_negative)
-        return Needs((getattr(self, "source", RELEVANCE),))
+        source = getattr(self, "source", RELEVANCE)
+        return Needs((source if isinstance(source, str) else RELEVANCE,))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -149,7 +150,7 @@ class Objective(Value, registered=False):
             q.source(name, allow_negative=needs.allows_negative)
         if needs.positions:
             q.required_position()
-        return Bound(self, q.offsets, q.weight, self.prepare(q))
+        return Bound(self, needs.sign_changes, q.offsets, q.weight, self.prepare(q))
 
     def prepare(self, q: Queries) -> LambdaFunction:
         """The function of a `Round` that gives λ and μ on these queries; combinations ask it of their parts.
@@ -160,7 +161,6 @@ class Objective(Value, registered=False):
         wanted = (
             f"lambdas of {self!r} has to return λ and μ, two arrays of numbers of shape ({q.n_documents},)"
         )
-        sign_changes = self.needs.sign_changes
 
         def lambda_mu(now: Round) -> LambdaMu:
             # A copy, since it may write to the scores, which are the caller's and are read by other parts too.
@@ -175,12 +175,6 @@ class Objective(Value, registered=False):
                     raise ValueError(f"{wanted}: its {name} has shape {values.shape}")
                 if values.dtype.kind not in "buif":
                     raise TypeError(f"{wanted}: its {name} is of type {values.dtype}")
-            # Less than 0 by more than rounding: an engine would divide by sums of any sign, silently.
-            if not sign_changes and mu.min() < -1e-6 * abs(mu.max()):
-                raise ValueError(
-                    f"μ[{mu.argmin()}] of {self!r} is {mu.min():g} in round {now.iteration}, and a Newton step needs "
-                    f"μ ≥ 0: define needs with sign_changes=True, and train with GradientStep({self!r})"
-                )
             return lam, mu
 
         return lambda_mu
@@ -223,7 +217,8 @@ class Objective(Value, registered=False):
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
             label source or missing positions; labels below 0, unless only their order or differences count; a gradient
-            that is not finite, which both engines would accept silently.
+            that is not finite, or a hessian below 0 where `needs` promises none, which both engines would accept
+            silently.
 
         """
         bound = self.on(q)

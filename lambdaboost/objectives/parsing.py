@@ -56,9 +56,8 @@ def read_objective(objective: Any) -> Any:
     if text in names:
         return NativeObjective(text)
     known = {name.lower(): name for name in (*OBJECTIVES, *RECIPES, *names)}
-    if text not in known.values() and re.fullmatch(
-        "[a-z_:]+", text
-    ):  # no repr, but a word such as engines have
+    # No repr, but a word such as engines have.
+    if text not in known.values() and re.fullmatch("[a-z_:]+", text):
         remedy = f"give such as YetiLoss(), or an engine's own of ranking: {listed(names)}"
         if close := get_close_matches(text, known, 1):
             remedy = f"did you mean {known[close[0]]!r}?"

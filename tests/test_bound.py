@@ -43,7 +43,6 @@ POSITION = np.concatenate([rng.permutation(size) + 1 for size in SIZES])
 WEIGHT = np.linspace(0.5, 2, N)
 SCORES = rng.normal(size=N)
 Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POSITION, weight=WEIGHT)
-ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}
 
 
@@ -111,7 +110,6 @@ CHANGES = {
 }
 
 
-@ENGINES
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_in_a_training_binds_again(engine, change):
     """The gradient of each round is that of the data set as it is in that round."""

@@ -35,6 +35,7 @@ from lambdaboost.tuning.cross_validate import (
     assign_folds,
     common_rounds,
     hash_queries,
+    train_fold,
 )
 from lambdaboost.tuning.portfolio import PORTFOLIO, params_of
 from lambdaboost.tuning.tune import highest_mean
@@ -46,6 +47,7 @@ TRAIN, VALID = LOG.take(range(50)), LOG.take(range(50, 75))
 TINY = {"settings": 2, "rounds": 8, "folds": 2, "workers": 1}
 LABELS = TRAIN.queries.relevance
 BOTH = NDCG(10), CNDCG(10)
+RANKERS = {engine: import_module(f"lambdaboost.{engine}").LambdaRanker for engine in ENGINES}
 LOSS = YetiLoss()
 UNDEFINED = Spearman("relevance", empty=float("nan"))
 
@@ -88,9 +90,7 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     X, y = frame_of(TRAIN)
     columns = {"query": "session", "sources": {"clicks": "ctr"}}
     found = tune(X, y, engine=engine, **columns, **TINY)
-    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
-        objective=found.objective, n_estimators=found.rounds, **columns, **found.params
-    )
+    ranker = RANKERS[engine](objective=found.objective, n_estimators=found.rounds, **columns, **found.params)
     scores = found.model.predict(X)
     assert np.array_equal(ranker.fit(X, y).predict(X), scores)
     with pytest.raises(ValueError, match=r"has the suffix of .*'s format, and the model is .*'s: give "):
@@ -110,7 +110,7 @@ def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
     X, y = frame_of(TRAIN)
     columns = Columns("session", sources={"clicks": "ctr"})
     data = columns.read(X, y)
-    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(
+    ranker = RANKERS[engine](
         objective=YetiLoss(CNDCG()), query="session", sources={"clicks": "ctr"}, n_estimators=3, n_jobs=1
     )
     wanted = clone(ranker).fit(X, y).predict(X)
@@ -138,7 +138,7 @@ def test_workers_change_nothing():
 
 def test_cross_validation_is_that_of_a_plain_loop():
     """Weights of rows are those of the training, and not their mean in each query."""
-    ranker = import_module("lambdaboost.lightgbm").LambdaRanker(
+    ranker = RANKERS["lightgbm"](
         objective=LambdaRank(), n_estimators=12, num_leaves=4, random_state=1, n_jobs=1, verbose=-1
     )
     weight = np.random.default_rng(0).random(len(LABELS)) + 0.1
@@ -155,6 +155,17 @@ def test_cross_validation_is_that_of_a_plain_loop():
     # Out-of-fold scores are in the order of the caller's rows.
     assert np.array_equal(found.scores[q.shuffled_rows(5)], scores)
     assert found.queries.n_documents == q.n_documents and "; 12 rounds, the limit; " in repr(found)
+
+
+def test_a_label_that_is_added_is_trained_on_and_not_measured_by():
+    ranker = RANKERS["lightgbm"](n_estimators=4, n_jobs=1, verbose=-1)
+    held_out = np.arange(50) < 20
+    fold = train_fold(ranker, TRAIN, held_out, NDCG(10), None, "clicks")
+    train, part = TRAIN.take(~held_out), TRAIN.take(held_out)
+    summed = train.queries.relevance + train.queries.labels["clicks"]
+    scores = ranker.fit(train.features, summed, group=train.queries.sizes).predict(part.features)
+    assert np.array_equal(fold.ranker.predict(part), scores)
+    assert fold.curve[-1] == pytest.approx(NDCG(10)(scores, part.queries))
 
 
 def test_curves_of_trees_that_cannot_be_split_go_on():
@@ -280,7 +291,7 @@ def test_a_tolerance_merges_the_models_of_each_label(tolerance):
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
     """Each fold has the number of rounds that the other folds chose; all have that of the highest mean."""
-    ranker = import_module(f"lambdaboost.{engine}").LambdaRanker(n_estimators=12, n_jobs=1, random_state=1)
+    ranker = RANKERS[engine](n_estimators=12, n_jobs=1, random_state=1)
     q = TRAIN.queries
     given = {"measures": "ndcg@10", "folds": 3}
     bare = Collection(TRAIN.features, Queries(LABELS, q.sizes))
@@ -390,9 +401,7 @@ def test_the_portfolio_is_the_same_trees_on_both_engines():
         for name in ("learning_rate", "colsample_bytree", "subsample", "reg_lambda"):
             assert lgb[name] == xgb[name]
         for engine, params in (("lightgbm", lgb), ("xgboost", xgb)):
-            assert set(params) <= set(ENGINES[engine].parameter_names()) | set(
-                import_module(f"lambdaboost.{engine}").LambdaRanker().get_params()
-            )
+            assert set(params) <= set(ENGINES[engine].parameter_names()) | set(RANKERS[engine]().get_params())
 
 
 # Folds, and what is refused.
@@ -463,7 +472,6 @@ UNSEEN, DART = (
     ".* would end the training of a fold unseen",
     "dart rescales .*: give early_stopping_rounds=None",
 )
-RANKERS = {engine: import_module(f"lambdaboost.{engine}").LambdaRanker for engine in ENGINES}
 
 
 @pytest.mark.parametrize(
@@ -476,12 +484,7 @@ RANKERS = {engine: import_module(f"lambdaboost.{engine}").LambdaRanker for engin
         (RANKERS["xgboost"](booster="dart"), 30, ValueError, DART),
         (RANKERS["xgboost"](rate_drop=0.5), 30, ValueError, DART),
         (RANKERS["lightgbm"](), 0, ValueError, "early_stopping_rounds is 0: give a whole number"),
-        (
-            RANKERS["lightgbm"],
-            30,
-            TypeError,
-            "ranker is <class .*>: give a LambdaRanker of lambdaboost.lightgbm",
-        ),
+        (RANKERS["lightgbm"], 30, TypeError, "ranker is <class .*>: give a LambdaRanker of lambda"),
         (LGBMRanker(), 30, TypeError, r"ranker is LGBMRanker\(\): give a LambdaRanker"),
     ],
 )

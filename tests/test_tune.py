@@ -80,6 +80,7 @@ def test_the_stages_and_the_stock_baselines_are_rows(tuned):
         assert labels.str.contains(part, regex=False).any(), part
     assert len(set(rows[rows.question == "label"].baseline)) == 1
     assert isinstance(tuned, Tuned) and tuned.choice.question == "choice"
+    assert tuned.rounds == 2 * tuned.choice.rounds  # the folds have half of the queries
     assert "▲ better" in repr(tuned) and repr(tuned).startswith(f"Tuned: {tuned.choice.candidate}")
     assert "<table" in tuned._repr_html_()
 
@@ -268,16 +269,19 @@ def test_a_tolerance_merges_the_models_of_each_label(tolerance):
     """The second measure is raised only as far as that is proven."""
     told = stats.rankdata(TRAIN.features[:, 0]) / len(LABELS)
     clicks = 0.6 * told + 0.4 * np.random.default_rng(0).random(len(LABELS))
-    q = Queries(LABELS, TRAIN.queries.sizes, clicks=clicks)
+    data = replace(TRAIN, queries=Queries(LABELS, TRAIN.queries.sizes, clicks=clicks))
     given = {"measure": BOTH, "tolerance": tolerance, "engine": "lightgbm", **TINY}
-    found = tune(replace(TRAIN, queries=q), **given)
+    found = tune(data, **given)
     assert found.trade_off.choose(tolerance=tolerance).sentence in found.notes
     assert found.weights is not None if tolerance == 0.05 else found.weights is None
     if found.weights is None:
         assert found.members == (found.model,) and " · " not in found.choice.candidate
         return
-    # The members have all that made the merged model, whose rounds are those of both.
     first, second = found.members
+    # The second model is stopped by its own measure.
+    alone = clone(second).set_params(n_estimators=TINY["rounds"], n_jobs=1)
+    assert second.n_estimators == 2 * cross_validate(alone, data, None, BOTH[::-1], folds=2).rounds
+    # The members have all that made the merged model, whose rounds are those of both.
     n = found.model.booster_.current_iteration()
     assert repr(found).splitlines()[0] == f"Tuned: {found.choice.candidate}, {n} rounds" and n > found.rounds
     assert (first.objective, first.n_estimators) == (found.objective, found.rounds)

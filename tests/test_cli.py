@@ -19,8 +19,6 @@ from lambdaboost.cli.options import read_param, read_source
 from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 
-ENGINES = ("lightgbm", "xgboost")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -38,7 +36,6 @@ def described_by(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     model, scores, test = tmp_path / "model", tmp_path / "scores.txt", folder / "test.txt"
     measures = ("--measure", "NDCG(k=3)", "--measure", "MAP")
@@ -64,7 +61,6 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in shown and "8 queries" in shown
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     model, test = tmp_path / "model", folder / "test.txt"
     source = ("--source", "clicks=17:rate", "--measure", "CNDCG(k=3)")

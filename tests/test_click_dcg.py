@@ -81,7 +81,6 @@ def measured(clicks=(0, 1), position=None, **arguments):
     [
         ("estimator is 'ipw', expected one of ips, snips", {"estimator": "ipw"}),
         ("clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
-        ("clip is 'much'", {"clip": "much"}),
         ("no positions here: give the rank", {}),
         (r"clicks\[1\] is 1: the row was not shown, so it cannot have been clicked", {"position": [1, None]}),
     ],

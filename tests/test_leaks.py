@@ -150,5 +150,7 @@ def test_clicks_are_found_where_many_documents_are_clicked():
     clicked = np.maximum(bought, rng.random(bought.shape) < 0.25)
     most = clicked.copy()
     most[::10, 5] = 0
-    features = np.c_[clicked.ravel(), most.ravel(), -clicked.ravel(), rng.random(bought.size)]
-    assert [leak.column for leak in leaks(features, Queries(bought.ravel(), [12] * 200))] == [0, 2]
+    lowest = -bought
+    lowest[:4, 0] = -2  # in all but four queries
+    features = np.c_[clicked.ravel(), most.ravel(), -clicked.ravel(), rng.random(bought.size), lowest.ravel()]
+    assert [leak.column for leak in leaks(features, Queries(bought.ravel(), [12] * 200))] == [0, 2, 4]

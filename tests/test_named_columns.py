@@ -30,11 +30,6 @@ NAMED = {"query": "srch_id", "sources": {"clicks": "ctr", "price_rank": "price_r
 CHEAP = graded(0.5, source="price_rank", metric=NDCG(k=5))
 
 
-@pytest.fixture(params=["lightgbm", "xgboost"])
-def engine(request):
-    return request.param
-
-
 MAKE = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 

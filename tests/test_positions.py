@@ -16,7 +16,6 @@ from lambdaboost import LambdaRank, Queries, Scorecard
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.objectives.objective import Needs, Objective
 
-BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)
 N = Q0.n_documents
 RANKS = np.concatenate([np.random.default_rng(size).permutation(size) + 1 for size in Q0.sizes]).astype(float)
@@ -176,7 +175,6 @@ def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
             Queries.concat([placed(position) for position in (*parts, other)])
 
 
-@BOTH
 def test_positions_that_are_not_there(engine):
     with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train(engine, dataset(engine, position=None))
@@ -195,7 +193,6 @@ def test_lightgbms_own_field_is_not_read():
         train("lightgbm", data)
 
 
-@BOTH
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_rankers_take_positions_from_a_column(engine, frame):
     names = [f"f{i}" for i in range(X.shape[1])]

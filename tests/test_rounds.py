@@ -9,7 +9,6 @@ from lambdaboost import Blend, LambdaRank, RankNet, SigmoidLocal
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
-ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 class Rounds:
@@ -69,7 +68,6 @@ def expected(times, first=0):
     return [first + m for m, n in enumerate(times) for _ in range(n)]
 
 
-@ENGINES
 def test_wrappers_may_ask_any_number_of_times(engine, tmp_path):
     """Also where a training goes on from a booster or from its file."""
     seen, objective = scheduled()
@@ -123,7 +121,6 @@ def test_rounds_rolled_back_are_computed_again():
     assert seen[-2:] == [0, 0]
 
 
-@ENGINES
 def test_a_second_objective_of_a_booster_is_checked_too(engine):
     """Its curvature would go into Newton steps."""
     _, update = updates(engine)

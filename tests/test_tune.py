@@ -105,7 +105,6 @@ def test_the_choice_is_trained_again_bit_for_bit(engine, tmp_path):
     assert len(saved.about["tuning"]["comparison"]) == len(found.comparison)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
     """With categories and sources; features are found by name, and those of validation sets are compared."""
     X, y = frame_of(TRAIN)
@@ -292,7 +291,6 @@ def test_a_tolerance_merges_the_models_of_each_label(tolerance):
     assert np.array_equal(merge(again, weights=found.weights).predict(X), found.model.predict(X))
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
     """Each fold has the number of rounds that the other folds chose; all have that of the highest mean."""
     ranker = RANKERS[engine](n_estimators=12, n_jobs=1, random_state=1)

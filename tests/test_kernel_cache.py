@@ -111,11 +111,6 @@ def test_a_cache_that_can_only_be_read_is_read(installed):
     assert ran(installed, COMMAND, before, HOME=str(installed)) == ("2.0 hit", "")
 
 
-def test_a_kernel_of_a_notebook_or_of_the_prompt_works(installed):
-    code = "from lambdaboost._jit import kernel\n@kernel\ndef double(x):\n    return 2 * x\nprint(double(4))"
-    assert ran(installed, code)[0] == "8"
-
-
 def test_a_kernel_outside_the_package_is_not_kept(installed, tmp_path):
     """It may call what stands in files that nobody watches."""
     code = "import sys; sys.path.insert(0, '.'); from mine import own\n"

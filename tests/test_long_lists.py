@@ -18,17 +18,10 @@ from lambdaboost import (
 from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 
 
-def check(objective, scores, way, relevance, **labels):
-    """Every document, by the sweep or by pairs."""
-    q = Queries(relevance, sizes=[scores.size], **labels)
-    naive.check_documents(objective, scores, q, gradient=naive.gradient_by(way, objective, scores, q))
-
-
 def grades(rng, n):
     return rng.choice(5, p=SHARES, size=n) * 1.0
 
 
-EACH_WAY = pytest.mark.parametrize("way", [BY_SWEEP, BY_TILES], ids=["sweep", "pairs"])
 OBJECTIVES = [
     LambdaRank(),
     LambdaRank(sigma=30.0),
@@ -74,20 +67,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@EACH_WAY
+@pytest.mark.parametrize("way", [BY_SWEEP, BY_TILES], ids=["sweep", "pairs"])
 def test_every_document(case, way):
-    objective, n, scores, relevance = CASES[case]
+    objective, n, draw_scores, draw_labels = CASES[case]
     rng = np.random.default_rng(0)
-    check(objective, scores(rng, n), way, relevance(rng, n))
-
-
-@pytest.mark.parametrize("zeros", ["label", "missing"])
-@EACH_WAY
-def test_clicks(zeros, way):
-    """Clicks without grades above them."""
-    rng = np.random.default_rng(7)
-    clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
-    check(objective, rng.normal(size=700), way, np.zeros(700), clicks=clicks)
+    scores, q = draw_scores(rng, n), Queries(draw_labels(rng, n), sizes=[n])
+    naive.check_documents(objective, scores, q, gradient=naive.gradient_by(way, objective, scores, q))
 
 
 @pytest.mark.slow

@@ -252,4 +252,6 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
-        return super().apply(self._features(X), iteration_range)
+        reader = copy.copy(self)
+        reader.enable_categorical = True  # without it XGBoost refuses the frame of the features
+        return xgb.XGBRanker.apply(reader, self._features(X), iteration_range)

@@ -31,6 +31,12 @@ def data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(params=["lightgbm", "xgboost"])
+def engine(request) -> str:
+    """The name of each engine: a test that asks for it holds of both."""
+    return request.param
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
     """The checks of rare objectives are slow tests, wherever they are parametrised by one.

@@ -117,7 +117,6 @@ def test_the_trees_are_those_of_the_gradient(kind, objective, tmp_path):
     assert np.ptp(scores(booster)) > 0.5
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_validation_sets_have_their_own(engine):
     history, measures = {}, [NDCG(3), CNDCG(k=3), MRR(k=10)]
     if engine == "lightgbm":
@@ -327,7 +326,6 @@ def test_data_sets_without_groups_or_labels():
     np.testing.assert_array_equal(known_data(data).queries.relevance, Q.relevance)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_a_label_that_changes_beside_attached_grades_is_refused(engine):
     """The attached grades would be trained on and measured, and the new label by nothing."""
     other = np.roll(Q.relevance, 1)

@@ -43,7 +43,6 @@ POSITION = np.concatenate([rng.permutation(size) + 1 for size in SIZES])
 WEIGHT = np.linspace(0.5, 2, N)
 SCORES = rng.normal(size=N)
 Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POSITION, weight=WEIGHT)
-ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}
 
 
@@ -75,6 +74,21 @@ def test_a_bound_objective_is_read_only_and_keeps_no_queries():
     np.testing.assert_array_equal(bound.gradient(SCORES), expected)
 
 
+@pytest.mark.parametrize(
+    ("scores", "iteration", "message"),
+    [
+        ([0.0, np.nan], 0, r"scores\[1\] is nan"),
+        ([0.0, -np.inf], 0, r"scores\[1\] is -inf"),
+        ([0.0], 0, r"scores has shape \(1,\), expected \(2,\)"),
+        ([0.0, 1.0], True, "iteration is True"),
+    ],
+)
+def test_each_round_is_checked(scores, iteration, message):
+    """As an engine asks, which passes what it predicts."""
+    with pytest.raises(ValueError, match=message):
+        RankNet().on(Queries([0, 1], sizes=[2])).gradient(scores, iteration)
+
+
 def dataset(engine):
     if engine == "lightgbm":
         data = lgb.Dataset(X, GRADES, group=SIZES, weight=WEIGHT, free_raw_data=False).construct()
@@ -96,7 +110,6 @@ CHANGES = {
 }
 
 
-@ENGINES
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_in_a_training_binds_again(engine, change):
     """The gradient of each round is that of the data set as it is in that round."""

@@ -56,7 +56,6 @@ def ranker(engine, **more):
     return rankers.ranker(engine, n_estimators=5, **SMALL[engine], **more)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
     X = PANDAS.drop(columns="qid").assign(site=PANDAS.site.cat.rename_categories(int))
     fitted = ranker(engine, objective=LambdaRank()).fit(X, GRADE, qid=QUERY)
@@ -77,7 +76,6 @@ def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "reordered", "lacking", "text", "polars", "pyarrow"])
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engine, kind, tmp_path):
     """LightGBM would take columns and codes by their place, XGBoost codes, whatever they are called."""
     of_frame = PANDAS.market != "zz" if kind == "lacking" else PANDAS.market != ""
@@ -120,7 +118,6 @@ def test_xgboosts_boosters_without_values_are_said():
     assert warnings_of(lambda: merge([fitted, fitted], weights=[1, 1])) == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     fitted = ranker(engine, unseen="missing").fit(PANDAS, GRADE)
     save(fitted, tmp_path / "model")
@@ -138,7 +135,6 @@ def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
         ranker(engine, unseen="missing").fit(PANDAS, GRADE, eval_set=[(frame, GRADE)])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_training_did_not_have_is_refused(engine, tmp_path):
     fitted = ranker(engine).fit(PANDAS, GRADE)
     numbers = ranker(engine).fit(PANDAS.assign(market=PRICE), GRADE)
@@ -181,6 +177,12 @@ def test_codes_know_values_by_their_text():
     table = open_table(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
     codes = Encoder(features=["c"], categories={"c": ["07", 7]}).transform(table)
     assert np.array_equal(codes[:, 0], [1, 1, 1, np.nan, 0], equal_nan=True)
+    texts = open_table(pd.DataFrame({"c": ["7.0", "7", "0.5"]}))
+    assert Encoder(features=["c"], categories={"c": [0.5, 7.0]}).transform(texts).ravel().tolist() == [
+        1,
+        1,
+        0,
+    ]
     table = open_table(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
     assert Encoder.fit(Columns(categorical=["c"]), table).categories == {"c": ("3", "a", "b")}
 
@@ -191,7 +193,6 @@ def test_codes_know_values_by_their_text():
 
 
 @pytest.mark.parametrize("values", [(0.5, 7.0), (False, True), ("a", 3)])
-@pytest.mark.parametrize("engine", ENGINES)
 def test_values_of_every_kind_are_categories(engine, values, tmp_path):
     """XGBoost itself takes texts and whole numbers, and no column without a value."""
     X = PANDAS.assign(
@@ -202,11 +203,12 @@ def test_values_of_every_kind_are_categories(engine, values, tmp_path):
     scores = fitted.predict(X)
     save(fitted, tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").predict(X), scores) and np.ptp(scores) > 1
+    if engine == "xgboost":
+        assert fitted.apply(X).shape == (N, 5)
     why = explain(fitted, X, above=1, below=0)
     assert why.difference == pytest.approx(scores[1] - scores[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_model_of_the_engine_alone_knows_its_values(engine, tmp_path):
     """A booster of a stock training, without a description, scores a table whose categories have another order."""
     X, groups = PANDAS.drop(columns="qid"), [20] * 20

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-import numpy as np
 import pytest
 from command import SMALL, call, done, refused, write_parts
 
@@ -19,9 +18,6 @@ from lambdaboost.cli.evaluate import describe_undefined
 from lambdaboost.cli.options import read_param, read_source
 from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
-from lambdaboost.evaluation import MAP
-
-ENGINES = ("lightgbm", "xgboost")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +36,6 @@ def described_by(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     model, scores, test = tmp_path / "model", tmp_path / "scores.txt", folder / "test.txt"
     measures = ("--measure", "NDCG(k=3)", "--measure", "MAP")
@@ -62,14 +57,10 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
     assert f"{named}: " in said and "give one score a line, as predict writes them without --ids" in said
     assert by_scores == by_model and by_model["measures"] == about["measures"]["test"]
     assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in table
-    q, values = read_letor(test).queries, np.loadtxt(scores)
-    if np.unique(values).size == values.size:
-        assert by_model["measures"]["MAP()"] == pytest.approx(MAP()(values, q))
     shown, _ = done(capsys, "evaluate", test, "--model", model, "--measure", "NDCG(k=3)")
     assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in shown and "8 queries" in shown
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     model, test = tmp_path / "model", folder / "test.txt"
     source = ("--source", "clicks=17:rate", "--measure", "CNDCG(k=3)")
@@ -161,13 +152,11 @@ MISTAKES = [
     ("--source clicks=17:log", "has no column '17:log'"),
     ("--source =17", "expected NAME=COLUMN or NAME=COLUMN:rate"),
     ("--source clicks", "has no column 'clicks': choose among '1', '2'"),
-    ("--source clicks=0", "has no column '0'"),
     ("--source relevance=3", "a label source cannot be called 'relevance'"),
     ("--source clicks=17 --source clicks=16", "label source 'clicks' exists already"),
     ("--source clicks=17 --drop 17", "error: sources: column '17' is given twice"),
     ("--drop x", "has no column 'x': choose among '1', '2'"),
     ("--query q", "error: query: "),
-    ("--label y", "error: label: "),
     ("--categorical 3", "holds numbers, such as"),
     (f"--drop {','.join(map(str, range(1, 18)))}", "features is empty"),
     ("--param num_leaves", "expected KEY=VALUE"),
@@ -175,9 +164,6 @@ MISTAKES = [
     ("--param num_trees=9", "--param num_trees has its own option"),
     ("--early-stopping 5", "--early-stopping watches a measure of the validation file: give --valid"),
     ("--rounds 0", "See lambdaboost train --help"),
-    ("--rouns 7", "See lambdaboost train --help"),
-    ("--engine catboost", "See lambdaboost train --help"),
-    ("--valid nowhere.txt", "'nowhere.txt' does not exist"),
 ]  # fmt: skip
 
 
@@ -206,10 +192,8 @@ def test_an_engines_refusal_is_reported_without_its_stack(capfd, folder, tmp_pat
 PLACES = {
     "does not exist; create it": "train TRAIN --out HERE/no/model",
     "is a folder": "train TRAIN --out HERE",
-    "out . is a folder": "train TRAIN --out .",
     "'HERE/none.txt' does not exist": "train HERE/none.txt --out HERE/m",
     "is a directory": "train HERE --out HERE/m",
-    "See lambdaboost train --help": "train TRAIN",
     "HERE/bad.txt:2: ": "train HERE/bad.txt --out HERE/m",
     "for '--model': file 'absent.txt' does not exist": "report TRAIN --model a=absent.txt",
     "for '--scores': file 'absent.txt' does not exist": "report TRAIN --scores absent.txt",
@@ -217,7 +201,6 @@ PLACES = {
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
     "give .ubj or .json, or no suffix": "train TRAIN --engine xgboost --out HERE/a.txt",
-    "give .txt, or no suffix": "train TRAIN --engine lightgbm --out HERE/a.json",
 }
 
 
@@ -293,13 +276,6 @@ def test_hostile_text_does_not_reach_the_terminal(capsys, tmp_path, kind):
         error = refused(capsys, *words)
         assert len(error) < 3_000 and error[:-1].isprintable(), words[:1]
     assert sorted(os.listdir(tmp_path)) == ["scores", "t.csv"]
-
-
-@pytest.mark.parametrize("name", ["unseen='missing'", "leave out other columns", "query: "])
-def test_no_words_of_a_message_are_taken_for_an_option(capsys, folder, tmp_path, name):
-    """Earlier options were found by the words of remedies, also in a name of the user's."""
-    said = refused(capsys, "train", folder / "train.txt", "--drop", name, "--out", tmp_path / "m")
-    assert said.startswith("error: drop: ") and "(here" not in said and "--" not in said
 
 
 COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}

@@ -16,7 +16,6 @@ from lambdaboost.cli.evaluate import open_labelled, read_model
 from lambdaboost.cli.options import columns_of
 from lambdaboost.datasets import Columns, web_search_log, write_letor
 
-ENGINES = ("lightgbm", "xgboost")
 GIVEN = ("--query", "query", "--label", "grade", "--weight", "w")
 SMALL = ("--rounds", 5, *GIVEN, "--source", "clicks=ctr", "--drop", "title,f10,f11")
 LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
@@ -43,7 +42,6 @@ def folder(tmp_path_factory, table):
     return folder
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, engine):
     model, scores, log = tmp_path / "m", tmp_path / "scores", folder / "log.csv"
     given = (*SMALL, *LEAF[engine], "--engine", engine, "--test", log)
@@ -135,7 +133,6 @@ STOCK = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_plain_models_take_columns_by_name_else_in_order(capsys, folder, tmp_path, table, engine):
     stock, (data, params, of_classes, own) = importlib.import_module(engine), STOCK[engine]
     rows, names = table[FEATURES].to_numpy(), ["my f7", "my f2", "my f5"]  # LightGBM keeps _ for blanks
@@ -243,7 +240,6 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
     assert found.score.tolist() == scores and len(set(scores)) > 10
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_feature_names_documents_too(capsys, folder, tmp_path, engine):
     """It is read as text for the names, and as numbers for the model; earlier it was refused as not numeric."""
     model, log = tmp_path / "m", folder / "log.csv"

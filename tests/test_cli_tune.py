@@ -43,6 +43,9 @@ def test_it_prints_the_table(files, tmp_path, capsys):
         out.startswith("Tuned: ") and "NDCG(k=3)" in out and "MAP()" in out and "20 queries held out" in out
     )
     assert "settings in 1 fold, 1 process" in said and ": NDCG(k=3) 0." in said
+    assert "model.txt.json are written" in said
+    shown = " ".join(done(capsys, "tune", "--help")[0].replace("│", "").split())
+    assert "The first decides. Default: ndcg@10." in shown and "NDCG at 10, 5" not in shown
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,6 @@ def test_it_prints_the_table(files, tmp_path, capsys):
     [
         (["--engine", "xgboost"], "model.txt has the suffix of LightGBM's format, and the model is XGBoost's"),
         (["--measure", "cndcg@3"], "CNDCG(k=3) needs the label source 'clicks': give its column as --source clicks="),
-        (["--tolerance", "0.1"], "error: tolerance takes two measures"),
         (["--minutes", "0"], "error: minutes is 0.0: give a number above 0"),
     ],
 )  # fmt: skip

@@ -81,11 +81,8 @@ def measured(clicks=(0, 1), position=None, **arguments):
     [
         ("estimator is 'ipw', expected one of ips, snips", {"estimator": "ipw"}),
         ("clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
-        ("clip is 'much'", {"clip": "much"}),
         ("no positions here: give the rank", {}),
-        ("position 9 is past the curve, whose last position is 4", {"position": [9, 1]}),
         (r"clicks\[1\] is 1: the row was not shown, so it cannot have been clicked", {"position": [1, None]}),
-        ("positions of the data are names", {"position": ["top", "side"]}),
     ],
 )
 def test_what_cannot_be_measured(message, given):

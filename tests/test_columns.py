@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from lambdaboost import ClickLog, Queries
+from lambdaboost import Queries
 from lambdaboost.datasets import Collection, Columns, Encoder, web_search_log, write_letor
 from lambdaboost.datasets.arrays import positions_of
 from lambdaboost.datasets.table import open_table
@@ -128,8 +128,6 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
     assert positions_of("position", table["place"]).codes.tolist() == [2, 0, 1, 2]
     with pytest.raises(ValueError, match="column 'c' is missing in row 1 of df: give the query of every row"):
         Columns(query="c", label="y", features=["q"]).read(table)
-    with pytest.raises(ValueError, match=r"query\[1\] is missing"):
-        ClickLog(table["c"], table["q"], [1, 2, 1, 2], [0, 1, 0, 1])
 
 
 def test_features_have_the_order_of_their_names():

@@ -41,7 +41,6 @@ VALID_FRAME = pd.DataFrame(VALID_X, columns=NAMES).assign(
     qid=VALID.queries.query_of_row, grade=RELEVANCE[::2], clicks=CLICKS[::2]
 )
 COLUMNS = {"query": "qid", "relevance": "grade", "sources": ["clicks"]}
-ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,6 @@ SETTINGS = {
 }
 
 
-@ENGINE
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_model_of_one_machine(client, engine, setting):
     on_workers, here = SETTINGS[setting]
@@ -118,7 +116,6 @@ def test_the_model_of_one_machine(client, engine, setting):
         assert "127.0.0.1" not in text
 
 
-@ENGINE
 def test_early_stopping_is_that_of_one_machine_by_columns_of_the_same_names(client, engine):
     stop = {"measure": NDCG(5), "early_stopping": 3, "rounds": 60}
     params = PARAMS[engine] | {"learning_rate": 1.0}
@@ -184,7 +181,6 @@ def test_errors_before_any_training(client):
         train(client, {}, FRAME, **COLUMNS)
 
 
-@ENGINE
 def test_known_categories_train(client, engine):
     """Codes are those of all categories, also where a partition lacks some."""
     kind = np.where(Q.query_of_row < 20, "a", np.where(np.arange(N) % 2, "b", "c"))
@@ -239,7 +235,6 @@ def fails():
     raise RuntimeError("one worker fails")
 
 
-@ENGINE
 def test_one_worker_fails(client, engine, sent_by_value):
     with pytest.raises(RuntimeError, match="one worker fails"):
         on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), OnTheSecondWorker(fails)))
@@ -254,7 +249,6 @@ def dies(path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="workers are killed by a signal")
-@ENGINE
 @pytest.mark.parametrize("waits", [0, 600], ids=["goes on into the engine", "gives no sign of its own"])
 def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tmp_path, sent_by_value):
     """Whatever the engine makes of it on the other worker; and both can be used again."""

@@ -1,6 +1,5 @@
 """LETOR text: what is read, what is refused and where, and the way back."""
 
-import bz2
 import gzip
 import lzma
 from unittest import mock
@@ -31,7 +30,7 @@ def letor(tmp_path):
 
 
 def test_reads_grades_queries_features_and_names(letor):
-    train = read_letor(letor(TEXT))
+    train = read_letor(letor(gzip.compress(TEXT), "compression shows from the first bytes"))
     X, q = train
     np.testing.assert_array_equal(X, np.array([[0.5, 0, 1], [0, -300, 0], [np.nan, 0, 0]]))
     assert X.dtype == np.float32
@@ -39,11 +38,6 @@ def test_reads_grades_queries_features_and_names(letor):
     assert q.ids.tolist() == [10, 11] and q.sizes.tolist() == [2, 1]
     assert train.documents.tolist() == ["A-1", "", "my p"]
     assert train.feature_names is None
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress])
-def test_compression_shows_from_the_first_bytes(letor, compress):
-    assert read_letor(letor(compress(TEXT), "no_suffix")).queries.n_documents == 3
 
 
 @pytest.mark.parametrize("suffix, compress", [("", bytes), (".xz", lzma.compress)])
@@ -127,7 +121,6 @@ REFUSED = [
     (b"1e39 qid:1 1:1\n", None, r"the grade is 1e\+39 in line 1 of .*t.txt"),
     (b"1 1:1\n\n1 qid:1 1:1\n", None, "t.txt:3: some lines have a qid, others none"),
     (b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n", None, "ids is 7 again, .* in line 4 of .*t.txt: sort"),
-    (gzip.compress(TEXT, mtime=0)[:-9], None, "t.txt is damaged"),
     (lzma.compress(TEXT)[:-9], None, "t.txt is damaged"),
     (NO_QID, None, "t.txt has no qid on its lines, and there is no t.txt.query; expected"),
     (NO_QID, b"2\n2\n", "t.txt.query: sizes sum to 4"),

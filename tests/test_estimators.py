@@ -36,11 +36,6 @@ NAMES = [f"f{i}" for i in range(16)]
 FRAME = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
 
 
-@pytest.fixture(params=["lightgbm", "xgboost"])
-def engine(request):
-    return request.param
-
-
 def parent(engine):
     return {"lightgbm": lightgbm.LGBMRanker, "xgboost": xgboost.XGBRanker}[engine]
 

@@ -15,7 +15,6 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 DATA = EXAMPLES / "data" / "netflix.csv.xz"
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_from_a_csv_to_a_saved_model(engine, tmp_path):
     script = EXAMPLES / f"kaggle_{engine}.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= 40

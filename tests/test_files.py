@@ -34,14 +34,6 @@ def test_a_file_that_its_writer_closes_is_held_until_it_is_named(tmp_path):
     assert path.read_bytes() == b"second" and os.listdir(tmp_path) == ["model.txt"]
 
 
-def test_nothing_is_left_where_writing_fails(tmp_path):
-    with pytest.raises(RuntimeError, match="half-way"), replacing(tmp_path / "model.txt") as file:
-        file.write(b"half")
-        raise RuntimeError("half-way")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_save_leaves_the_last_model_or_the_new_one(tmp_path, engine):
     """With space for nothing, for one of the two files, for both."""
     old, new = (ranker(engine, n_estimators=n).fit(X, Q.relevance, group=Q.sizes) for n in (3, 1))

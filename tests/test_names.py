@@ -49,7 +49,6 @@ def test_missing_and_equal_grades_are_warned_of_under_native_objectives(engine, 
 # Metrics.
 
 
-@pytest.mark.parametrize("engine", STOCK)
 def test_a_metric_that_the_engine_does_not_have(engine):
     made, metric = with_metric(engine, f"{engine}:cndcg")
     with pytest.raises(ValueError, match=f"^'{engine}:cndcg' is none of .*'s metrics: leave out '{engine}:'"):

@@ -147,7 +147,6 @@ def blend(weight):
         (r"relevance\[1\] is 1023: its gain 2\^l − 1 is too", XENDCG(), Queries([1, 1023, 1023], [1, 2]), {}),
         ("no positions here: give the rank", InversePropensity(LambdaRank(), CURVE), Q, {}),
         (r"relevance\[1\] is 1: the row has no position", INVERSE, Queries([0, 1, 0], [3], position=[1, None, 2]), {}),
-        ("position 3 is past the curve, whose last position", INVERSE, Queries([0, 0, 1], [3], position=[1, 2, 3]), {}),
     ],
 )  # fmt: skip
 def test_wrong_calls(message, objective, q, call):

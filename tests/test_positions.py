@@ -1,7 +1,7 @@
 """Positions at which rows were shown: in `Queries`, in the data sets of both engines, in frames, folds and files."""
 
-import importlib
 import pickle
+from functools import partial
 
 import lightgbm as lgb
 import numpy as np
@@ -10,13 +10,13 @@ import on_xgboost
 import pandas as pd
 import polars as pl
 import pytest
+import rankers
 import xgboost as xgb
 
 from lambdaboost import LambdaRank, Queries, Scorecard
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.objectives.objective import Needs, Objective
 
-BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)
 N = Q0.n_documents
 RANKS = np.concatenate([np.random.default_rng(size).permutation(size) + 1 for size in Q0.sizes]).astype(float)
@@ -38,10 +38,6 @@ class ByPosition(Objective, registered=False):
         position = q.required_position()
         lam = np.divide(1.0, position, where=position > 0, out=np.zeros(position.size)) - scores
         return lam, np.ones(lam.size)
-
-
-def package(engine):
-    return importlib.import_module(f"lambdaboost.{engine}")
 
 
 def dataset(engine, position=RANKS, X=X, **more):
@@ -176,7 +172,6 @@ def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
             Queries.concat([placed(position) for position in (*parts, other)])
 
 
-@BOTH
 def test_positions_that_are_not_there(engine):
     with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train(engine, dataset(engine, position=None))
@@ -195,24 +190,21 @@ def test_lightgbms_own_field_is_not_read():
         train("lightgbm", data)
 
 
-@BOTH
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_rankers_take_positions_from_a_column(engine, frame):
     names = [f"f{i}" for i in range(X.shape[1])]
     table = pd.DataFrame(X, columns=names).assign(qid=QID, rank=RANKS)
     table = table if frame == "pandas" else pl.from_pandas(table)
-    quiet = {"verbose": -1, "min_child_samples": 1} if engine == "lightgbm" else {"min_child_weight": 0}
-    quiet |= {"n_jobs": 1, "n_estimators": 4}
-    make = package(engine).LambdaRanker
-    y = Q0.relevance
-    by_column = make(objective=ByPosition(), position="rank", **quiet).fit(table, y, eval_set=[(table, y)])
+    least = {"lightgbm": {"min_child_samples": 1}, "xgboost": {"min_child_weight": 0}}[engine]
+    make, y = partial(rankers.ranker, engine, n_estimators=4, **least), Q0.relevance
+    by_column = make(objective=ByPosition(), position="rank").fit(table, y, eval_set=[(table, y)])
     without = table.drop(columns="rank") if frame == "pandas" else table.drop("rank")
     np.testing.assert_allclose(by_column.predict(without), expected(engine), rtol=1e-6)
     np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
     assert by_column.get_params()["position"] == "rank"
     native = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[engine]
     with pytest.warns(UserWarning, match=f"position: '{native}' does not read positions"):
-        make(objective=native, position="rank", **quiet).fit(table, y)
+        make(objective=native, position="rank").fit(table, y)
     cuda = {"objective": "lambdarank", "position": "rank", "device_type": "cuda"}
     for given, rows, words in (
         (
@@ -225,4 +217,4 @@ def test_rankers_take_positions_from_a_column(engine, frame):
         *[(cuda, table, "LightGBM's own 'lambdarank' does not read positions on")] * (engine == "lightgbm"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
-            make(**given, **quiet).fit(rows, y)
+            make(**given).fit(rows, y)

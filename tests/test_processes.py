@@ -134,7 +134,6 @@ def trained_in_forks(engine):
 
 
 @FORKS
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_in_forks(engine):
     """A fork has none of its parent's threads, and its locks as they just were.
 

@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.filterwarnings("default"),
     pytest.mark.skipif(os.name != "posix", reason="a worker is killed by a signal"),
 ]
-ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 TRAIN, VALID = log(40, 1), log(20, 2)
 
 
@@ -81,7 +80,6 @@ def configured(example, engine, folder, **more):
     return example.config(engine, *shards) | {"params": PARAMS[engine]} | more
 
 
-@ENGINE
 @pytest.mark.parametrize("workers", [2, 4])
 def test_early_stopping_gives_the_model_of_one_machine(example, engine, workers, tmp_path):
     # It stops after a few rounds: in a later one a tie between two splits may be broken otherwise.
@@ -93,7 +91,6 @@ def test_early_stopping_gives_the_model_of_one_machine(example, engine, workers,
     assert_same_model(predicted(engine, result, example), expected)
 
 
-@ENGINE
 def test_a_killed_worker_restarts_the_training_from_the_checkpoint(example, engine, tmp_path):
     killed = tmp_path / "killed"
     config = configured(example, engine, tmp_path, rounds=20, early_stopping=20, every=5)

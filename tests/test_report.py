@@ -132,6 +132,7 @@ def test_everything_on_one_page(tmp_path):
     difference = f"{100 * (after - before)[most]:+.2f}"
     assert re.search(row(str(most), str(Q.sizes[most]), *figures, difference), text)
     assert ">third, valid</text>" in drawn_in(page.images[4])
+    assert ">Difference in ndcg@10 × 100</text>" in drawn_in(page.images[5])  # the unit of the tables
     # The third system is best in grades and, of the same noise, in clicks.
     assert "as no other is better in both: 'third'." in told
 

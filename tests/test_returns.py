@@ -83,7 +83,6 @@ def test_objectives_of_gains_refuse_them(objective):
         objective.gradient(SCORES, Q)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_engines_rank_returns_by_their_order_and_refuse_them_as_gains(engine):
     def trained(objective, measure, labels=RETURNS):
         fitted, more = with_metric(engine, measure, objective=objective)

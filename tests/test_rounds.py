@@ -1,16 +1,14 @@
 """The boosting round that an objective sees: right however often an engine or a wrapper asks for the gradient."""
 
 import lightgbm as lgb
-import numpy as np
 import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 
-from lambdaboost import Blend, Exponential, LambdaRank, Linear, RankNet, SigmoidLocal
+from lambdaboost import Blend, LambdaRank, RankNet, SigmoidLocal
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
-ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
 class Rounds:
@@ -70,7 +68,6 @@ def expected(times, first=0):
     return [first + m for m, n in enumerate(times) for _ in range(n)]
 
 
-@ENGINES
 def test_wrappers_may_ask_any_number_of_times(engine, tmp_path):
     """Also where a training goes on from a booster or from its file."""
     seen, objective = scheduled()
@@ -81,17 +78,6 @@ def test_wrappers_may_ask_any_number_of_times(engine, tmp_path):
         seen.clear()
         stock_train(engine, Wrapped(objective, TIMES), len(TIMES), model=model)
         assert seen == expected(TIMES, first=len(TIMES))
-
-
-@ENGINES
-@pytest.mark.parametrize("schedule", [Linear(0.0, 0.1), Exponential(0.1, 5.0)], ids=repr)
-def test_a_training_in_two_halves_is_the_whole(engine, schedule):
-    """Which it is not where the schedule starts from 0 again."""
-    objective = Blend(RankNet(), LambdaRank(), schedule)
-    rows = X if engine == "lightgbm" else matrix()
-    whole, half = (stock_train(engine, objective, rounds) for rounds in (10, 5))
-    both = stock_train(engine, objective, 5, model=half)
-    np.testing.assert_allclose(both.predict(rows), whole.predict(rows), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:Stopped training")
@@ -135,7 +121,6 @@ def test_rounds_rolled_back_are_computed_again():
     assert seen[-2:] == [0, 0]
 
 
-@ENGINES
 def test_a_second_objective_of_a_booster_is_checked_too(engine):
     """Its curvature would go into Newton steps."""
     _, update = updates(engine)

@@ -52,10 +52,6 @@ def scores(engine, booster):
     return booster.predict(X if engine == "lightgbm" else xgb.DMatrix(X))
 
 
-ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-
-
-@ENGINE
 @pytest.mark.parametrize("name", ["model.ubj", "model.json"])
 def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path, engine, name):
     booster, params = trained(engine), PARAMS if engine == "lightgbm" else XGB_PARAMS
@@ -76,7 +72,6 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
     assert back.about["data"] == {"queries": 30}
 
 
-@ENGINE
 def test_a_ranker_knows_what_made_it(tmp_path, engine):
     model = ranker(engine, objective=GradientStep(RankNet())).fit(X, Q.relevance, group=Q.sizes)
     save(model, tmp_path / "m")
@@ -150,7 +145,6 @@ def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
             np.testing.assert_array_equal(load(tmp_path / "m").predict(frame), model.predict(frame))
 
 
-@ENGINE
 def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(tmp_path, engine):
     objective = graded(source="my clicks", propensities=Propensities.power(1, 9))
     made = ranker(engine, query="my query", position="shown at", sources=["my clicks"], objective=objective)
@@ -231,7 +225,6 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
             read()
 
 
-@ENGINE
 def test_columns_whose_names_are_numbers(tmp_path, engine):
     frame = pd.DataFrame(X[:, :3])
     frame[1] = pd.Categorical(np.where(X[:, 1] > 0, "de", "fr"))
@@ -281,7 +274,6 @@ def test_a_description_that_was_changed_is_refused(tmp_path, change):
             load(tmp_path / "m")
 
 
-@ENGINE
 def test_numbers_that_json_lacks_and_long_curves_are_saved(tmp_path, engine):
     """Infinity as a text; the training is not lost where it is saved."""
     infinite = {"max_delta_step": np.inf} if engine == "lightgbm" else {"missing": np.inf}
@@ -320,7 +312,6 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path, engine, name, last):
             ranker(engine).fit(X, Q.relevance, group=Q.sizes, **given)
 
 
-@ENGINE
 def test_served_by_treelite(tmp_path, engine):
     treelite = pytest.importorskip("treelite")
     booster, path = trained(engine), tmp_path / "model.json"

@@ -22,9 +22,6 @@ from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.datasets import web_search_log
 from lambdaboost.saving import as_saved
 
-ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-
-
 # Small interpreters of the formats, after the sources of the systems that read them: they compute in float32 where
 # these do, and read numbers from the text of the file.
 
@@ -173,7 +170,6 @@ def trained(engine, case="as in training"):
     return ranker(engine, **more.get(engine, more)).fit(features, grades, qid=QID, **valid)
 
 
-@ENGINE
 @pytest.mark.parametrize("format", READERS)
 @pytest.mark.parametrize("case", SERVED)
 def test_scores_are_those_of_predict(tmp_path, engine, case, format):
@@ -190,7 +186,6 @@ def test_scores_are_those_of_predict(tmp_path, engine, case, format):
         assert (tmp_path / "opensearch").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-@ENGINE
 def test_categories_in_onnx(tmp_path, engine):
     draw = np.random.default_rng(1)
     city = draw.choice(list("uvwxyz"), len(X))
@@ -244,7 +239,6 @@ def test_another_number_for_missing_values_is_refused(tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-@ENGINE
 def test_what_is_refused(tmp_path, engine):
     several = {"lightgbm": "multiclass", "xgboost": "multi:softprob"}[engine]
     odd = {"linear_tree": True} if engine == "lightgbm" else {"booster": "gblinear"}
@@ -310,7 +304,6 @@ def in_java(source, folder, library, tmp_path, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", [in_c, in_go, in_java])
-@ENGINE
 def test_scores_in_other_languages(tmp_path, engine, language):
     """The programs of the examples give the bits of `predict`."""
     model, path = ranker(engine).fit(HOLES, Q.relevance, group=Q.sizes), tmp_path / "model"
@@ -354,7 +347,6 @@ def test_infinite_features_in_onnx(tmp_path):
     np.testing.assert_allclose(served, model.predict(rows), atol=1e-6)
 
 
-@ENGINE
 def test_a_constant_category_does_not_lose_the_others(tmp_path, engine, monkeypatch):
     """Neither of a ranker, nor of a stock booster, nor without pyarrow."""
     onnxruntime = pytest.importorskip("onnxruntime")

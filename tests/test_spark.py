@@ -48,7 +48,6 @@ def assert_model_of_one_machine(engine, booster, objective):
     np.testing.assert_allclose(scores(engine, booster, VALID.features), here, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_the_example_gives_the_model_of_one_machine(spark, engine):
     example = importlib.import_module("spark_train")
     cloudpickle.register_pickle_by_value(example)

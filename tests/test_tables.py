@@ -241,7 +241,6 @@ def without_qid(path, part):
 
 
 @pytest.mark.filterwarnings("ignore:.*Text file input has been deprecated")
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_models_that_an_engine_trained_from_text(capsys, tmp_path, engine):
     """The engines' own readers count features from 0; XGBoost's takes absent ones as missing."""
     train, test, few, model = (tmp_path / name for name in ("rank.train", "rank.test", "few.test", "m.ubj"))

@@ -77,7 +77,6 @@ def test_what_is_no_number_is_not_made_one(value):
     "make",
     [
         lambda: NDCG(empty=float("nan")),
-        lambda: NDCG(empty=np.float64("nan")),
         lambda: Blend(LambdaRank(NDCG(empty=float("nan"))), RankNet(), Exponential(0.5, rate=0.1)),
         lambda: Pair((0.0, float("nan"))),
     ],

@@ -311,15 +311,6 @@ def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.inte
     return of_query
 
 
-def first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each run of equal ids.
-
-    >>> first_rows(np.array([2, 2, 1]))
-    array([0, 2])
-    """
-    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-
-
 def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of each key from 0, in order of first appearance, and the first row of each.
 

@@ -16,7 +16,6 @@ from lambdaboost.datasets.arrays import (
     Positions,
     as_array,
     check_order,
-    first_rows,
     labels_of,
     positions_of,
     query_ids,
@@ -127,7 +126,7 @@ class Queries:
                 raise ValueError(
                     f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row, of one at least"
                 )
-            starts = first_rows(of_row)
+            starts = np.append(0, np.flatnonzero(of_row[1:] != of_row[:-1]) + 1)
             offsets, of_query = np.append(starts, n), of_row[starts]
             seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
             for row, query in zip(starts.tolist(), of_query.tolist(), strict=True):

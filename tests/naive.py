@@ -35,21 +35,13 @@ def click_gain(c):
 
 
 def ideal_dcg(gains, k=None):
-    return _ideal_dcg(tuple(gains), k)
-
-
-@lru_cache(1000)
-def _ideal_dcg(gains, k):
     return naive_measures.dcg(np.sort(gains)[::-1], k)
 
 
-def swap_ndcg(gains, r, i, j, k=None):
-    """|NDCG@k(now) − NDCG@k(i and j swapped)|: of the sums of both, only the terms of i and j differ."""
-    ideal = ideal_dcg(gains, k)
-    if ideal == 0:
-        return 0.0
-    of_i, of_j = discount(r[i], k), discount(r[j], k)
-    return abs(gains[i] * (of_i - of_j) + gains[j] * (of_j - of_i)) / ideal
+def swap_ndcg(gains, scores, k=None):
+    """|NDCG@k(now) − NDCG@k(i and j swapped)| of i and j: of the sums of both, only the terms of i and j differ."""
+    d, ideal = [discount(r, k) for r in ranks(scores)], ideal_dcg(gains, k)
+    return lambda i, j: abs(gains[i] * (d[i] - d[j]) + gains[j] * (d[j] - d[i])) / ideal if ideal else 0.0
 
 
 def swap(measure, scores, labels, i, j):
@@ -117,31 +109,16 @@ def ranknet(scores, relevance, sigma=1.0, up=None):
     return pair_rule(scores, graded_pairs(relevance), lambda i, j: 1.0, lambda o: logistic(o, sigma), up)
 
 
-def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential, up=None):
-    r, gains = ranks(scores), [gain(l) for l in relevance]
-    return pair_rule(
-        scores,
-        graded_pairs(relevance),
-        lambda i, j: swap_ndcg(gains, r, i, j, k),
-        lambda o: logistic(o, sigma),
-        up,
-    )
-
-
-def sigmoid_local(scores, relevance, k=None, center=0.0):
-    r, gains = ranks(scores), [exponential(l) for l in relevance]
-    return pair_rule(
-        scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: local(o, center)
-    )
+def lambdarank(scores, relevance, k=None, force=logistic, gain=exponential, up=None):
+    """LambdaRank of NDCG, or SigmoidLocal with force=local."""
+    weight = swap_ndcg([gain(l) for l in relevance], scores, k)
+    return pair_rule(scores, graded_pairs(relevance), weight, force, up)
 
 
 def by_swap(measure, scores, relevance, force=logistic, up=None):
     """LambdaRank of any measure, or SigmoidLocal with force=local; documents that tie in score have different ranks."""
-    s, y, by_rank = (
-        [float(x) for x in scores],
-        [float(l) for l in relevance],
-        [-float(r) for r in ranks(scores)],
-    )
+    s, y = [float(x) for x in scores], [float(l) for l in relevance]
+    by_rank = [-float(r) for r in ranks(scores)]
     return pair_rule(s, graded_pairs(y), lambda i, j: swap(measure, by_rank, y, i, j), force, up)
 
 
@@ -222,21 +199,18 @@ def swaps_of(metric, rankings, labels):
     return measured
 
 
-def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None, zeros="label"):
+def click_tier(scores, labels, within, k=None, up=None, zeros="label"):
     """Pairs that tie in every list of `within`, c_i > c_j; all tie in a list of NaN.
 
     Both labels are non-zero if zeros are missing (2011, §4.2).
     """
     within = [[0.0] * len(scores) if all(math.isnan(l) for l in tier) else tier for tier in within]
-    r, gains = ranks(scores), [gain(c) for c in labels]
     pairs = [
         (i, j)
         for i, j in graded_pairs(labels)
         if (zeros == "label" or labels[j] != 0) and all(tier[i] == tier[j] for tier in within)
     ]
-    return pair_rule(
-        scores, pairs, lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma), up
-    )
+    return pair_rule(scores, pairs, swap_ndcg([click_gain(c) for c in labels], scores, k), logistic, up)
 
 
 def linear_weight(start, rate, m):

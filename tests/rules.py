@@ -92,11 +92,11 @@ def is_rare(objective):
 
 
 def _lam_l(s, y, k=None, sigma=1.0):
-    return naive.lambdarank(s, y["relevance"], k, sigma)
+    return naive.lambdarank(s, y["relevance"], k, lambda o: naive.logistic(o, sigma))
 
 
 def _lam_s(s, y, k=None, center=0.0):
-    return naive.sigmoid_local(s, y["relevance"], k, center)
+    return naive.lambdarank(s, y["relevance"], k, lambda o: naive.local(o, center))
 
 
 def _lam_c(s, y, k=None, **zeros):

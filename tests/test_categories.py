@@ -157,6 +157,12 @@ def test_codes_know_values_by_their_text():
     table = open_table(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
     codes = Encoder(features=["c"], categories={"c": ["07", 7]}).transform(table)
     assert np.array_equal(codes[:, 0], [1, 1, 1, np.nan, 0], equal_nan=True)
+    texts = open_table(pd.DataFrame({"c": ["7.0", "7", "0.5"]}))
+    assert Encoder(features=["c"], categories={"c": [0.5, 7.0]}).transform(texts).ravel().tolist() == [
+        1,
+        1,
+        0,
+    ]
     table = open_table(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
     assert Encoder.fit(Columns(categorical=["c"]), table).categories == {"c": ("3", "a", "b")}
 

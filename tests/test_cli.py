@@ -19,8 +19,6 @@ from lambdaboost.cli.options import read_param, read_source
 from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 
-ENGINES = ("lightgbm", "xgboost")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

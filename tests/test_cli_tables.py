@@ -16,7 +16,6 @@ from lambdaboost.cli.evaluate import open_labelled, read_model
 from lambdaboost.cli.options import columns_of
 from lambdaboost.datasets import Columns, web_search_log, write_letor
 
-ENGINES = ("lightgbm", "xgboost")
 GIVEN = ("--query", "query", "--label", "grade", "--weight", "w")
 SMALL = ("--rounds", 5, *GIVEN, "--source", "clicks=ctr", "--drop", "title,f10,f11")
 LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}

@@ -108,6 +108,15 @@ def test_scores_spread_evenly(width, objective):
     np.testing.assert_allclose(steps, grad / grad.std(dtype=np.float64), rtol=0, atol=1e-5)
 
 
+SPREADS = {
+    "even": lambda rng, n: 3e3 * rng.random(n),  # several windows
+    "near": lambda rng, n: rng.normal(size=n),
+    "one far above": lambda rng, n: np.where(np.arange(n) == 7, 1e6, rng.normal(size=n)),
+    "one far below": lambda rng, n: np.where(np.arange(n) == 7, -1e6, rng.normal(size=n)),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
 @pytest.mark.parametrize(
     "objective",
     [
@@ -117,9 +126,9 @@ def test_scores_spread_evenly(width, objective):
     ],
     ids=repr,
 )
-def test_windows_equal_the_double_loop(objective):
+def test_the_sweep_equals_the_double_loop(objective, spread):
     n, rng = 3_000, np.random.default_rng(1)
-    scores = 3e3 * rng.random(n)
+    scores = SPREADS[spread](rng, n)
     q = Queries(np.arange(n) % 4, sizes=[n], position=np.arange(n) + 1)
     grad, hess = objective.gradient(scores, q)
     grad_by_pairs, hess_by_pairs = naive.gradient_by(BY_FLOAT64, objective, scores, q)

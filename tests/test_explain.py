@@ -4,13 +4,12 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import rankers
 import xgboost as xgb
 from scipy.sparse import csr_matrix
 
 from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
 from lambdaboost.explanation import Explanation
-from lambdaboost.lightgbm import LambdaRanker as LightGBMRanker
-from lambdaboost.xgboost import LambdaRanker as XGBoostRanker
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))
@@ -21,7 +20,11 @@ FRAME = pd.DataFrame(X, columns=["price", "two stars", "age", "kind"]).assign(
 )
 FRAME["year"] = 2000 + np.arange(60)
 FRAME["kind"] = pd.Categorical.from_codes((rng.random(60) * 3).astype(int), ["a", "b", "c"])
-SMALL = {"lightgbm": {"min_child_samples": 2, "verbose": -1}, "xgboost": {"min_child_weight": 0}}
+SMALL = {"lightgbm": {"min_child_samples": 2}, "xgboost": {"min_child_weight": 0}}
+
+
+def fitted(engine, X=FRAME, query="srch_id", **more):
+    return rankers.ranker(engine, query=query, n_estimators=8, **SMALL[engine]).fit(X, Y, **more)
 
 
 def lightgbm_booster(**more):
@@ -52,11 +55,8 @@ def test_contributions_of_a_booster_sum_to_the_difference(train):
     np.testing.assert_array_equal(why.frame["below"], X[11, place])
 
 
-@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
-def test_a_ranker_explains_by_names_up_to_its_best_round(Ranker):
-    ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[Ranker.__module__.rpartition(".")[2]])
-    ranker.fit(FRAME, Y)
-    turned = FRAME[FRAME.columns[::-1]]
+def test_a_ranker_explains_by_names_up_to_its_best_round(engine):
+    ranker, turned = fitted(engine), FRAME[FRAME.columns[::-1]]
     scores = ranker.predict(turned)
     best, worst = int(scores.argmax()), int(scores.argmin())
     why = explain(ranker, turned, above=best, below=worst)
@@ -75,11 +75,8 @@ def test_a_ranker_explains_by_names_up_to_its_best_round(Ranker):
     assert "<svg" in strange._repr_html_()
 
 
-@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
-def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
-    engine = Ranker.__module__.rpartition(".")[2]
-    ranker = Ranker(query="srch_id", n_estimators=8, **SMALL[engine]).fit(FRAME, Y)
-    path = tmp_path / "model"
+def test_a_loaded_model_explains_as_its_ranker(engine, tmp_path):
+    ranker, path = fitted(engine), tmp_path / "model"
     save(ranker, path)
     turned = FRAME[FRAME.columns[::-1]].astype({"kind": str})
     wanted, found = explain(ranker, FRAME, above=3, below=11), explain(load(path), turned, above=3, below=11)
@@ -88,10 +85,9 @@ def test_a_loaded_model_explains_as_its_ranker(Ranker, tmp_path):
     assert explain(load(path), FRAME, above=3, below=11).difference == wanted.difference
 
 
-@pytest.mark.parametrize("Ranker", [LightGBMRanker, XGBoostRanker])
-def test_sparse_rows_are_explained_as_they_are_scored(Ranker):
+def test_sparse_rows_are_explained_as_they_are_scored(engine):
     sparse = csr_matrix(np.where(X > 0, X, 0))
-    ranker = Ranker(n_estimators=8, **SMALL[Ranker._engine.NAME]).fit(sparse, Y, group=SIZES)
+    ranker = fitted(engine, sparse, query="qid", group=SIZES)
     scores, why = ranker.predict(sparse), explain(ranker, sparse, above=22, below=3)
     assert why.difference == pytest.approx(scores[22] - scores[3], abs=1e-6) and why.difference != 0
     assert set(why.frame["above"]) == set(sparse.toarray()[22])

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -93,51 +92,23 @@ def test_numba_cache_dir_goes_first(installed, tmp_path):
     assert ran(installed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[0] == "2.0 hit"
 
 
-def read_only(folder):
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
-
-
-def unprivileged():
-    """A prefix under which permissions count, where the tests run as root."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return ()
-    if not shutil.which("setpriv"):
-        pytest.skip("root may write anywhere, and setpriv is not there to become someone else")
-    return ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-
-
-@pytest.fixture
-def nowhere(installed):
-    """An installation that cannot be written."""
-    read_only(installed)
-    yield installed
-    for path in [installed, *installed.rglob("*")]:
-        path.chmod(path.stat().st_mode | stat.S_IWUSR)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_nothing_can_be_written(nowhere, tmp_path):
-    """As nobody, in a container, without a home: it works."""
-    (tmp_path / "sealed").mkdir(mode=0o555)
-    for home in (tmp_path / "sealed", tmp_path / "sealed" / "missing"):
-        out, err = ran(nowhere, COMMAND, unprivileged(), HOME=str(home))
-        assert (out, err) == ("2.0 miss", "")
-    assert not (nowhere / "__pycache__").exists()
+def test_nothing_can_be_written(installed, tmp_path):
+    """As nobody, in a container, without a home: it works. A file stands where each folder would be."""
+    (installed / "__pycache__").touch()
+    (tmp_path / "sealed").touch()
+    assert ran(installed, HOME=str(tmp_path / "sealed" / "missing")) == ("2.0 miss", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_a_cache_that_can_only_be_read_is_read(installed):
     """An image that compiled its kernels when it was built."""
+    if (unprivileged := os.geteuid() == 0) and not shutil.which("setpriv"):
+        pytest.skip("root may write anywhere, and setpriv is not there to become someone else")
     assert ran(installed)[0] == "2.0 miss"
-    read_only(installed)
-    out, err = ran(installed, COMMAND, unprivileged(), HOME=str(installed))
-    assert (out, err) == ("2.0 hit", "")
-
-
-def test_a_kernel_of_a_notebook_or_of_the_prompt_works(installed):
-    code = "from lambdaboost._jit import kernel\n@kernel\ndef double(x):\n    return 2 * x\nprint(double(4))"
-    assert ran(installed, code)[0] == "8"
+    for path in [installed, *installed.rglob("*")]:
+        path.chmod(0o555)
+    before = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if unprivileged else ()
+    assert ran(installed, COMMAND, before, HOME=str(installed)) == ("2.0 hit", "")
 
 
 def test_a_kernel_outside_the_package_is_not_kept(installed, tmp_path):
@@ -152,19 +123,27 @@ def test_a_kernel_outside_the_package_is_not_kept(installed, tmp_path):
         assert ran(installed, code)[0] == f"{1 + value} miss"
 
 
-@pytest.mark.parametrize("first_used", ["", "outer(1)"], ids=["before the first call", "between two calls"])
-def test_an_upgrade_after_the_import_is_not_mixed_up(installed, first_used):
-    """The running process goes on with the code that it imported, and nobody else ever gets that code."""
-    code = "import lambdaboost.objectives.outer as module; from pathlib import Path; outer = module.outer\n"
-    code += f"{first_used}\n"
-    code += "path = Path(module.__file__).with_name('inner.py'); text = path.read_text()\n"
-    code += "path.write_text(text.replace('return 1.0', 'return 5.0')); print(outer(1.0))"
-    assert ran(installed, code)[0] == "2.0"
+UPGRADE = """
+from pathlib import Path
+import lambdaboost
+path = Path(lambdaboost.__file__).parent / "objectives" / "inner.py"
+path.write_text(path.read_text().replace("return 1.0", "return 5.0"))
+"""
+
+
+def test_an_upgrade_while_a_process_runs_is_not_mixed_up(installed):
+    """It goes on with the code that it imported, and nobody else ever gets that code."""
+    between_calls = "import lambdaboost.objectives.outer as module; module.outer(1)" + UPGRADE
+    assert ran(installed, between_calls + "print(module.outer(1.0))")[0] == "2.0"
     assert ran(installed)[0] == "6.0 miss"  # an edit of what is inlined is noticed
     assert ran(installed)[0] == "6.0 hit"
     assert len(list((installed / "__pycache__").glob("kernels-*"))) == 1  # that of the old sources is removed
-    (installed / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
-    assert ran(installed)[0].startswith("2.0")  # the old version again
+    for _ in range(2):
+        (installed / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
+        assert ran(installed)[0].startswith("2.0")  # the old version again
+        shutil.rmtree(installed / "__pycache__")
+        between_imports = "import lambdaboost._kernel_cache" + UPGRADE
+        assert ran(installed, between_imports + COMMAND)[0] == "6.0 miss"
 
 
 BY_TYPE = """
@@ -203,21 +182,15 @@ def test_a_swap_defined_outside_the_package_edited_and_moved_away(installed, tmp
 
 
 DAMAGES = {
-    "empty": lambda data: b"",
     "cut short": lambda data: data[: len(data) // 2],
-    "other bytes": lambda data: data[:400] + bytes(100) + data[500:],
-    "a pickle of something else": lambda data: b"\x80\x05N.",
-    "text": lambda data: b"Not found",
+    "other bytes": lambda data: data[: len(data) // 2] + bytes(100) + data[len(data) // 2 + 100 :],
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_files_are_compiled_again_and_mended(installed, damage):
     assert ran(installed)[0] == "2.0 miss"
-    (folder,) = (installed / "__pycache__").glob("kernels-*")
-    kept = [path for path in folder.rglob("*") if path.is_file()]
-    assert kept
-    for path in kept:
+    for path in (installed / "__pycache__").rglob("*.kernel"):
         path.write_bytes(damage(path.read_bytes()))
     assert ran(installed) == ("2.0 miss", "")
     assert ran(installed) == ("2.0 hit", "")
@@ -239,8 +212,7 @@ def test_code_of_another_signature_is_not_run(installed):
     both = "import numpy as np; from lambdaboost.objectives.outer import outer\n"
     both += "print(outer(np.array([1.0])), outer(np.array([2])))"
     assert ran(installed, both)[0] == "2.0 3"
-    (folder,) = (installed / "__pycache__").glob("kernels-*")
-    one, other = (path for path in folder.rglob("*outer*") if path.suffix in (".kernel", ".nbc"))
+    one, other = (installed / "__pycache__").rglob("*.outer-*.kernel")
     one_bytes, other_bytes = one.read_bytes(), other.read_bytes()
     one.write_bytes(other_bytes)
     other.write_bytes(one_bytes)
@@ -264,7 +236,7 @@ def test_a_function_compiled_in_two_ways(installed):
     (installed / "objectives" / "two.py").write_text(TWO_WAYS, encoding="utf-8")
     both = "import lambdaboost.objectives.two as two\n"
     both += (
-        "print(two.fast(1e300), two.strict(1e300), two.fast.stats.cache_hits, two.strict.stats.cache_hits)"
+        "print(two.fast(1e300), two.strict(1e300), *(one.stats.cache_hits for one in (two.fast, two.strict)))"
     )
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter() Counter()")
     assert ran(installed, both)[0].startswith("1.0 0.0 Counter({")

@@ -9,9 +9,7 @@ from lambdaboost import (
     MAP,
     NDCG,
     ClickTier,
-    InversePropensity,
     LambdaRank,
-    Propensities,
     Queries,
     RankNet,
     SigmoidLocal,
@@ -20,17 +18,10 @@ from lambdaboost import (
 from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 
 
-def check(objective, scores, way, relevance, **labels):
-    """Every document, by the sweep or by pairs."""
-    q = Queries(relevance, sizes=[scores.size], **labels)
-    naive.check_documents(objective, scores, q, gradient=naive.gradient_by(way, objective, scores, q))
-
-
 def grades(rng, n):
     return rng.choice(5, p=SHARES, size=n) * 1.0
 
 
-EACH_WAY = pytest.mark.parametrize("way", [BY_SWEEP, BY_TILES], ids=["sweep", "pairs"])
 OBJECTIVES = [
     LambdaRank(),
     LambdaRank(sigma=30.0),
@@ -76,20 +67,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@EACH_WAY
+@pytest.mark.parametrize("way", [BY_SWEEP, BY_TILES], ids=["sweep", "pairs"])
 def test_every_document(case, way):
-    objective, n, scores, relevance = CASES[case]
+    objective, n, draw_scores, draw_labels = CASES[case]
     rng = np.random.default_rng(0)
-    check(objective, scores(rng, n), way, relevance(rng, n))
-
-
-@pytest.mark.parametrize("zeros", ["label", "missing"])
-@EACH_WAY
-def test_clicks(zeros, way):
-    """Clicks without grades above them."""
-    rng = np.random.default_rng(7)
-    clicks, objective = rng.choice([0, 0, 0.5, 1, np.nan], 700), ClickTier(within=(), zeros=zeros)
-    check(objective, rng.normal(size=700), way, np.zeros(700), clicks=clicks)
+    scores, q = draw_scores(rng, n), Queries(draw_labels(rng, n), sizes=[n])
+    naive.check_documents(objective, scores, q, gradient=naive.gradient_by(way, objective, scores, q))
 
 
 @pytest.mark.slow
@@ -106,19 +89,3 @@ def test_some_documents_of_a_long_list(objective, spread):
     q = Queries(grades(rng, n), sizes=[n], clicks=rng.choice([0, 0, 0.5, 1, np.nan], n))
     scores = np.round(rng.normal(size=n), 2) * spread
     naive.check_documents(objective, scores, q, [0, n - 1, *rng.integers(0, n, 9)])
-
-
-@pytest.mark.parametrize("outlier", [None, 1e6, -1e6])
-def test_a_long_list_with_factors_is_the_sum_over_its_pairs(outlier):
-    rng = np.random.default_rng(4)
-    n = 3000
-    relevance, scores, position = rng.integers(0, 5, n), rng.normal(size=n), rng.permutation(n) + 1
-    if outlier:
-        scores[7] = outlier
-    objective = InversePropensity(RankNet(), Propensities.power(1.0, n))
-    grad, _ = objective.gradient(scores, Queries(relevance, sizes=[n], position=position))
-    up = np.where(relevance > 0, position, 1)
-    with np.errstate(over="ignore"):
-        rho = 1 / (1 + np.exp(scores[:, None] - scores[None, :]))
-    force = (relevance[:, None] > relevance[None, :]) * up[:, None] * rho
-    np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())

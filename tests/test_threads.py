@@ -33,7 +33,6 @@ def test_numbas_threading_layer_is_not_started():
         ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "2"}, 3),
         ({"LOKY_MAX_CPU_COUNT": "1", "OMP_NUM_THREADS": "many"}, 1),
         pytest.param({"OMP_NUM_THREADS": "5"}, 5, marks=pytest.mark.slow),
-        pytest.param({"LOKY_MAX_CPU_COUNT": "1"}, 1, marks=pytest.mark.slow),
     ],
 )
 def test_environment_sets_the_number(environment, expected):

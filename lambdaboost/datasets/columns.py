@@ -342,7 +342,7 @@ class Encoder:
     """The features of a training and the values of its categorical ones, whose places are their codes.
 
     A category is known by its text, so that 7, 7.0 and ``"7"`` are one, whatever the table's library; the fields of CSV
-    are texts, of which ``7.0`` is another one.
+    are texts, of which ``7.0`` is another one, unless those of training were real numbers.
 
     Parameters
     ----------
@@ -506,7 +506,9 @@ class Encoder:
         for at, column in enumerate(names):
             if column not in self.categories:
                 continue
-            code = {category_text(value): code for code, value in enumerate(self.categories[column])}
+            # 7.0 is "7", and in the CSV that is made of such a column "7.0".
+            known = enumerate(self.categories[column])
+            code = {text: code for code, value in known for text in (str(value), category_text(value))}
             values, of_row = table.factorize(column)
             texts = [*map(category_text, values)]
             codes = np.array([*(code.get(text, np.nan) for text in texts), np.nan], dtype=np.float32)[of_row]

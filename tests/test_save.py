@@ -321,11 +321,7 @@ def test_served_by_treelite(tmp_path, engine):
     treelite = pytest.importorskip("treelite")
     booster, path = trained(engine), tmp_path / "model.json"
     save(booster, path, objective=OBJECTIVE)
-    read = (
-        treelite.frontend.load_lightgbm_model
-        if engine == "lightgbm"
-        else treelite.frontend.load_xgboost_model
-    )
+    read = getattr(treelite.frontend, f"load_{engine}_model")
     served = treelite.gtil.predict(read(path), X.astype(np.float32)).ravel()
     # LightGBM compares doubles, Treelite the features as float32.
     expected = scores(engine, booster) if engine == "xgboost" else booster.predict(X.astype(np.float32))

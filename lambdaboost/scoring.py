@@ -68,6 +68,11 @@ def name_in_results(measure: Any, known: KnownData, state: BoosterState | None) 
             return name
     check_sources(measure, known.queries, engine=known.engine)
     warn_of_sorted_rows(measure, known.queries)
+    if measure.undefined_on(known.queries).all():
+        warn(
+            f"labels: {measure!r} is undefined on every query of an evaluated data set, so it is the same after each "
+            "round, and early stopping ends at the first; look at the labels and queries of the set"
+        )
     # As the engine has it, and another one if the engine evaluates its own metric of that name.
     name = str(state.engine.metric_result(measure.name, 0.0)[0])
     if name in state.engine.own_metrics(state.booster()):

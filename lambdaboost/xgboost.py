@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._installed import package
+from lambdaboost._warn import warn
 from lambdaboost.datasets import Encoder
 from lambdaboost.datasets.arrays import query_weights
 from lambdaboost.datasets.queries import RELEVANCE
@@ -153,6 +154,19 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             raise ValueError(
                 "xgb_model: trees cannot continue a linear model, nor a linear model trees: give the booster= of "
                 "xgb_model, or leave xgb_model out"
+            )
+        is_plain = (
+            first is not None and not hasattr(xgb_model, "_fitted") and not hasattr(xgb_model, "encoder")
+        )
+        if (
+            is_plain
+            and "c" in (first.feature_types or ())
+            and encoder.categories
+            and not engine.categories(first)
+        ):
+            warn(
+                "xgb_model does not store the values of its categories, as XGBoost before 3.1 does not, so that their "
+                "codes are those of X: give the LambdaRanker or what load returned, or the same pandas.CategoricalDtype"
             )
         if feature_weights is None:
             feature_weights = getattr(self, "feature_weights", None)

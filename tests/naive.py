@@ -1,7 +1,6 @@
 """Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
 
 import math
-from functools import lru_cache
 
 import naive_measures
 import numpy as np
@@ -44,19 +43,16 @@ def swap_ndcg(gains, scores, k=None):
     return lambda i, j: abs(gains[i] * (d[i] - d[j]) + gains[j] * (d[j] - d[i])) / ideal if ideal else 0.0
 
 
-def swap(measure, scores, labels, i, j):
-    """|Z(now) − Z(i and j swapped)|, by swapping their labels and measuring both; 0 where Z is undefined."""
-    swapped = list(labels)
-    swapped[i], swapped[j] = labels[j], labels[i]
-    w = abs(
-        _measured(measure, tuple(scores), tuple(labels)) - _measured(measure, tuple(scores), tuple(swapped))
-    )
-    return 0.0 if math.isnan(w) else w
+def swap(measure, scores, labels):
+    """|Z(now) − Z(i and j swapped)| of i and j, by swapping their labels and measuring; 0 where Z is undefined."""
+    now = naive_measures.of_list(measure, scores, labels)
 
+    def weight(i, j):
+        swapped = list(labels)
+        swapped[i], swapped[j] = labels[j], labels[i]
+        return np.nan_to_num(abs(now - naive_measures.of_list(measure, scores, swapped)))
 
-@lru_cache(100_000)
-def _measured(measure, scores, labels):
-    return naive_measures.of_list(measure, scores, labels)
+    return weight
 
 
 def sigmoid(x):
@@ -119,7 +115,7 @@ def by_swap(measure, scores, relevance, force=logistic, up=None):
     """LambdaRank of any measure, or SigmoidLocal with force=local; documents that tie in score have different ranks."""
     s, y = [float(x) for x in scores], [float(l) for l in relevance]
     by_rank = [-float(r) for r in ranks(scores)]
-    return pair_rule(s, graded_pairs(y), lambda i, j: swap(measure, by_rank, y, i, j), force, up)
+    return pair_rule(s, graded_pairs(y), swap(measure, by_rank, y), force, up)
 
 
 def of_documents(objective, scores, labels, rows, iteration=0):
@@ -189,11 +185,11 @@ def swaps_of(metric, rankings, labels):
         mean = discounts.mean(axis=0)
         return lambda i, others: np.abs((gains[i] - gains) * (mean[i] - mean)) / ideal
 
+    weights = [swap(metric, by_rank, labels.tolist()) for by_rank in -rankings.astype(float)]
+
     def measured(i, others):
-        w, y = np.zeros(labels.size), labels.tolist()
-        for by_rank in -rankings.astype(float):
-            for j in others:
-                w[j] += swap(metric, by_rank, y, i, j) / len(rankings)
+        w = np.zeros(labels.size)
+        w[others] = [np.mean([weight(i, j) for weight in weights]) for j in others]
         return w
 
     return measured
@@ -398,10 +394,12 @@ def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
         gains = [naive_measures.gain(measure, l) for l in labels]
         ideal = ideal_dcg([0.0 if g != g else g for g in gains], measure.k)
         mean = np.mean([[discount(-r, measure.k) for r in of_draw] for of_draw in by_rank], axis=0)
+    else:
+        weights = [swap(measure, of_draw, labels) for of_draw in by_rank]
 
     def weight(i, j):
         if of_dcg:
             return (gains[i] - gains[j]) * abs(mean[i] - mean[j]) / ideal if ideal > 0 else 0.0
-        return np.mean([swap(measure, of_draw, labels, i, j) for of_draw in by_rank])
+        return np.mean([of_draw(i, j) for of_draw in weights])
 
     return pair_rule(scores, graded_pairs(labels), weight, logistic, up)

@@ -6,6 +6,7 @@ from lambdaboost import NDCG, LambdaRank, attach
 from lambdaboost.objectives.parsing import read_objective
 
 DEFAULT = LambdaRank()
+PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 5, "min_data_in_leaf": 10, "deterministic": True}
 
 
 def dataset(X, y, *, sources=None, position=None, **more):

@@ -8,7 +8,7 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from lightgbm_data import PARAMS
+from on_lightgbm import PARAMS
 from rules import CURVE, IDS, RULES
 
 from lambdaboost import (

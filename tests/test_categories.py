@@ -1,6 +1,7 @@
 """Categories from a table to a score: frames of every kind, files, both engines, and what cannot be read."""
 
 import importlib
+import json
 from functools import partial
 
 import lightgbm as lgb
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 import rankers
 import xgboost as xgb
+from warned import warnings_of
 
-from lambdaboost import LambdaRank, explain, load, save
+from lambdaboost import LambdaRank, explain, load, merge, save
 from lambdaboost.datasets import Columns, Encoder
 from lambdaboost.datasets.table import open_table
 from lambdaboost.engines import ENGINES
@@ -98,6 +100,24 @@ def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engin
         ranker(engine).fit(xx, GRADE, **{ARGUMENT[engine]: first})
 
 
+def test_xgboosts_boosters_without_values_are_said():
+    """Those of XGBoost before 3.1 store none, so that the codes of another frame may be others."""
+    fitted = ranker("xgboost").fit(PANDAS, GRADE)
+    content = json.loads(fitted.get_booster().save_raw("json"))
+    content["learner"]["gradient_booster"]["model"].pop("cats", None)
+    booster = ENGINES["xgboost"].read(json.dumps(content).encode())
+    with pytest.warns(
+        UserWarning, match="xgb_model does not store the values of its categories, as XGBoost before"
+    ):
+        ranker("xgboost").fit(REORDERED, GRADE, xgb_model=booster)
+    with pytest.warns(
+        UserWarning, match=r"models\[1\] do not store the values of the categories of 'market', 'site'"
+    ):
+        merge([booster, booster], weights=[1, 1])
+    assert warnings_of(lambda: ranker("xgboost").fit(REORDERED, GRADE, xgb_model=fitted)) == []
+    assert warnings_of(lambda: merge([fitted, fitted], weights=[1, 1])) == []
+
+
 def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     fitted = ranker(engine, unseen="missing").fit(PANDAS, GRADE)
     save(fitted, tmp_path / "model")
@@ -157,12 +177,10 @@ def test_codes_know_values_by_their_text():
     table = open_table(pd.DataFrame({"c": pd.Series([7, 7.0, "7", None, "07"], dtype=object)}))
     codes = Encoder(features=["c"], categories={"c": ["07", 7]}).transform(table)
     assert np.array_equal(codes[:, 0], [1, 1, 1, np.nan, 0], equal_nan=True)
-    texts = open_table(pd.DataFrame({"c": ["7.0", "7", "0.5"]}))
-    assert Encoder(features=["c"], categories={"c": [0.5, 7.0]}).transform(texts).ravel().tolist() == [
-        1,
-        1,
-        0,
-    ]
+    codes = Encoder(features=["c"], categories={"c": [0.5, 7.0]}).transform(
+        open_table(pd.DataFrame({"c": ["7.0", "7", "0.5"]}))
+    )
+    assert np.array_equal(codes[:, 0], [1, 1, 0])
     table = open_table(pd.DataFrame({"c": pd.Series(["b", None, 3.0, "a"], dtype=object)}))
     assert Encoder.fit(Columns(categorical=["c"]), table).categories == {"c": ("3", "a", "b")}
 

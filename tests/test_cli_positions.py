@@ -60,15 +60,6 @@ def test_positions_that_are_not_given_are_asked_for_in_the_words_of_the_command_
     assert "needs positions: give their column as --position COLUMN" in said
 
 
-def test_lightgbms_own_objective_trains_with_the_column(capsys, folder):
-    """Others warn: tests/test_positions.py."""
-    native = (*FITS, "--objective", "lambdarank")
-    for name, more in (("plain", ("--drop", "rank")), ("corrected", ("--position", "rank"))):
-        done(capsys, "train", folder / "log.csv", *native, *more, "--out", folder / name)
-    trees = [(folder / name).read_text().partition("parameters:")[0] for name in ("plain", "corrected")]
-    assert trees[0] != trees[1]
-
-
 def test_a_model_of_clicks_is_evaluated_on_graded_data_without_positions(capsys, folder):
     objective = f"InversePropensity(LambdaRank(CNDCG()), {CURVE.text})"
     model = ("--model", folder / "m.txt")

@@ -131,7 +131,8 @@ REFUSED = [
     (lambda: of(document=[2.0**53, 1]), ValueError, r"document\[0\] is 9007199254740992: float64 merges"),
     (lambda: ClickLog.from_frame(FRAME, **NAMES | {"position": "place"}), ValueError,
      "position='place': frame has no column 'place': choose among 'q', 'url'"),
-    (lambda: ClickLog.from_frame({}, **NAMES), TypeError, "frame must be a pandas, polars or pyarrow .* got dict"),
+    *((lambda data=data: ClickLog.from_frame(data, **NAMES), TypeError, "frame must be a pandas, polars or pyarrow ta")
+      for data in ({}, np.eye(4))),
     (LOG.sessions, ValueError, "the log has no sessions"),
     (of(session=[7, 7], query=[1, 2]).session_of_row, ValueError, "session 7 has two queries, 1 and 2"),
     (of(session=[7, 7], position=[2, 2]).session_of_row, ValueError, "session 7 has two rows at position 2"),

@@ -90,6 +90,8 @@ REFUSED = [
     (lambda: small().without_features([True, False, False]), ValueError, "no feature is called True"),
     (lambda: small().queries.with_source("clicks", [0] * 5), ValueError, "already"),
     (lambda: small().queries.with_source(3, [0] * 5), TypeError, "needs a name"),
+    (lambda: Collection(np.eye(1), [1]), TypeError, "queries must be Queries, got list"),
+    (lambda: small(categories={"k": ["a"]}), ValueError, "categories has 'k', which is none of the feature_names"),
     (lambda: small(documents=["a"]), ValueError, "documents has shape"),
     (lambda: small(feature_names=["a"]), ValueError, "feature_names has 1 names, of which 1 differ"),
     (lambda: small(feature_names=["a", "b", "a"]), ValueError, "feature_names has 3 names, of which 2 differ"),

@@ -182,8 +182,9 @@ def test_queries_in_any_order_of_ids(engine):
 def test_missing_grades_stay_missing(engine):
     grades = np.where(np.arange(len(X)) % 4, Q.relevance, np.nan)
     made, metric = with_metric(engine, NDCG(3))
-    made.fit(X, grades, qid=QID, eval_set=[(X, grades), (X_VALID, np.full(len(X_VALID), np.nan))],
-             eval_qid=[QID, Q_VALID.query_of_row], **metric)  # fmt: skip
+    sets = [(X, grades), (X_VALID, np.full(len(X_VALID), np.nan))]
+    with pytest.warns(UserWarning, match="is undefined on every query of an evaluated data set"):
+        made.fit(X, grades, qid=QID, eval_set=sets, eval_qid=[QID, Q_VALID.query_of_row], **metric)
     expected = NDCG(3)(made.predict(X), Queries(grades, Q.sizes))
     assert curves_of(made)[0]["ndcg@3"][-1] == pytest.approx(expected, abs=1e-6)
     assert curves_of(made)[1]["ndcg@3"] == [0.0] * 3

@@ -1,16 +1,14 @@
 """Features that give the labels away are named in a training, and others are not."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
+import rankers
 from scipy import sparse
 from scipy.stats import spearmanr
-from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from lambdaboost import Queries, lightgbm, xgboost
+from lambdaboost import Queries
 from lambdaboost.datasets import click_rate, read_letor, web_search_log
 from lambdaboost.leaks import leaks, warn_of_leaks
 
@@ -70,30 +68,20 @@ def test_long_lists_and_large_data_are_sampled():
     assert max(rows) <= 2000  # 100 of each query
 
 
-RANKERS = {
-    "lightgbm": lightgbm.LambdaRanker(n_estimators=2, verbose=-1, min_child_samples=5, n_jobs=1),
-    "xgboost": xgboost.LambdaRanker(n_estimators=2, min_child_weight=0, n_jobs=1),
-}
-
-
-@pytest.mark.parametrize("engine", RANKERS)
 def test_rankers_warn_of_a_leak_and_of_nothing_else(engine):
-    def fit(X):
-        if isinstance(X, pd.DataFrame):
-            clone(RANKERS[engine]).set_params(sources=["clicks"]).fit(X, Q.relevance, group=Q.sizes)
-        else:
-            RANKERS[engine].fit(X, Q.relevance, group=Q.sizes)
+    least = {"lightgbm": {"min_child_samples": 5}, "xgboost": {"min_child_weight": 0}}[engine]
+
+    def fit(X, **more):
+        rankers.ranker(engine, **least, **more).fit(X, Q.relevance, group=Q.sizes)
 
     message = r"feature 'f8' orders the documents of a query as the label source 'clicks' does, rank correlation -1\.0"
     with pytest.warns(UserWarning, match=message):
-        fit(pd.DataFrame(LEAK).add_prefix("f").assign(clicks=CLICKS))
+        fit(pd.DataFrame(LEAK).add_prefix("f").assign(clicks=CLICKS), sources=["clicks"])
     with pytest.warns(
         UserWarning, match=r"feature 8 \(counted from 0\) .*: drop it, unless it is known before"
     ):
         fit(with_leak(Q.relevance * 2.0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit(X)
+    fit(X)  # warnings are errors
 
 
 def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):

@@ -6,11 +6,11 @@ import on_lightgbm
 import on_xgboost
 import pandas as pd
 import pytest
+import rankers
 from rules import RULES
 from sklearn.model_selection import GroupKFold
 from warned import warnings_of
 
-import lambdaboost.lightgbm as ours_lgb
 from lambdaboost import (
     CNDCG,
     MAP,
@@ -109,27 +109,17 @@ def frame(clicks=ONES):
     return pd.DataFrame(X, columns=list("abcd")).assign(qid=QID, clicks=clicks)
 
 
-def stock_lightgbm(objective, clicks, y):
-    data = on_lightgbm.dataset(X, y, group=SIZES, sources={"clicks": clicks})
-    on_lightgbm.train(LGB, data, 3, objective=objective)
+def stock(engine, objective, clicks, y):
+    of, params = {"lightgbm": (on_lightgbm, LGB), "xgboost": (on_xgboost, XGB)}[engine]
+    data = of.dataset(X, y, group=SIZES, sources={"clicks": clicks})
+    of.train(params, data, 3, objective=objective)
 
 
-def stock_xgboost(objective, clicks, y):
-    data = on_xgboost.dataset(X, y, qid=QID, sources={"clicks": clicks})
-    on_xgboost.train(XGB, data, 3, objective=objective)
+def by_ranker(engine, objective, clicks, y):
+    rankers.ranker(engine, objective=objective, sources=["clicks"]).fit(frame(clicks), y)
 
 
-def ranker_of_lightgbm(objective, clicks, y):
-    ranker = ours_lgb.LambdaRanker(
-        objective=objective, query="qid", sources=["clicks"], n_estimators=3, **LGB
-    )
-    ranker.fit(frame(clicks), y)
-
-
-DOORS = [stock_lightgbm, stock_xgboost, ranker_of_lightgbm]
-
-
-@pytest.mark.parametrize("train", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize("train", [stock, by_ranker], ids=lambda door: door.__name__)
 @pytest.mark.parametrize(
     ("objective", "clicks", "y", "said"),
     [
@@ -140,9 +130,9 @@ DOORS = [stock_lightgbm, stock_xgboost, ranker_of_lightgbm]
     ],
     ids=["zeros missing", "all missing", "few", "plain 0 and 1"],
 )
-def test_doors(train, objective, clicks, y, said):
+def test_doors(engine, train, objective, clicks, y, said):
     """One warning by each; of an objective that has no pair at all, nothing blames the size of leaves."""
-    messages = warnings_of(lambda: train(objective, clicks, y))
+    messages = warnings_of(lambda: train(engine, objective, clicks, y))
     assert len(messages) == (said is not None), messages
     assert not messages or said in messages[0]
 

@@ -1,7 +1,7 @@
 """Positions at which rows were shown: in `Queries`, in the data sets of both engines, in frames, folds and files."""
 
-import importlib
 import pickle
+from functools import partial
 
 import lightgbm as lgb
 import numpy as np
@@ -10,6 +10,7 @@ import on_xgboost
 import pandas as pd
 import polars as pl
 import pytest
+import rankers
 import xgboost as xgb
 
 from lambdaboost import LambdaRank, Queries, Scorecard
@@ -37,10 +38,6 @@ class ByPosition(Objective, registered=False):
         position = q.required_position()
         lam = np.divide(1.0, position, where=position > 0, out=np.zeros(position.size)) - scores
         return lam, np.ones(lam.size)
-
-
-def package(engine):
-    return importlib.import_module(f"lambdaboost.{engine}")
 
 
 def dataset(engine, position=RANKS, X=X, **more):
@@ -198,18 +195,16 @@ def test_rankers_take_positions_from_a_column(engine, frame):
     names = [f"f{i}" for i in range(X.shape[1])]
     table = pd.DataFrame(X, columns=names).assign(qid=QID, rank=RANKS)
     table = table if frame == "pandas" else pl.from_pandas(table)
-    quiet = {"verbose": -1, "min_child_samples": 1} if engine == "lightgbm" else {"min_child_weight": 0}
-    quiet |= {"n_jobs": 1, "n_estimators": 4}
-    make = package(engine).LambdaRanker
-    y = Q0.relevance
-    by_column = make(objective=ByPosition(), position="rank", **quiet).fit(table, y, eval_set=[(table, y)])
+    least = {"lightgbm": {"min_child_samples": 1}, "xgboost": {"min_child_weight": 0}}[engine]
+    make, y = partial(rankers.ranker, engine, n_estimators=4, **least), Q0.relevance
+    by_column = make(objective=ByPosition(), position="rank").fit(table, y, eval_set=[(table, y)])
     without = table.drop(columns="rank") if frame == "pandas" else table.drop("rank")
     np.testing.assert_allclose(by_column.predict(without), expected(engine), rtol=1e-6)
     np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
     assert by_column.get_params()["position"] == "rank"
     native = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[engine]
     with pytest.warns(UserWarning, match=f"position: '{native}' does not read positions"):
-        make(objective=native, position="rank", **quiet).fit(table, y)
+        make(objective=native, position="rank").fit(table, y)
     cuda = {"objective": "lambdarank", "position": "rank", "device_type": "cuda"}
     for given, rows, words in (
         (
@@ -222,4 +217,4 @@ def test_rankers_take_positions_from_a_column(engine, frame):
         *[(cuda, table, "LightGBM's own 'lambdarank' does not read positions on")] * (engine == "lightgbm"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
-            make(**given, **quiet).fit(rows, y)
+            make(**given).fit(rows, y)

@@ -3,7 +3,8 @@
 import lightgbm as lgb
 import pytest
 import xgboost as xgb
-from lightgbm_data import PARAMS, Q, X, dataset
+from on_lightgbm import PARAMS
+from rankers import Q, X
 
 from lambdaboost import Blend, LambdaRank, RankNet, SigmoidLocal
 
@@ -41,6 +42,10 @@ class Wrapped:
         for _ in range(next(self.times)):
             self.objective(scores, data)
         return RankNet()(scores, data)
+
+
+def dataset():
+    return lgb.Dataset(X, Q.relevance, group=Q.sizes)
 
 
 def matrix():

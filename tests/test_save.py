@@ -7,15 +7,15 @@ import pickle
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm
 import pandas as pd
 import polars as pl
 import pytest
 import xgboost as xgb
-from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
-from on_lightgbm import train as train_lightgbm
+from on_lightgbm import PARAMS
 from on_xgboost import dataset as DMatrix
 from on_xgboost import train as train_xgboost
-from rankers import ranker
+from rankers import Q, X, ranker
 
 from lambdaboost import (
     Blend,
@@ -29,12 +29,17 @@ from lambdaboost import (
     load,
     save,
 )
-from lambdaboost.datasets import Collection, Columns, Encoder, write_letor
+from lambdaboost.datasets import Collection, Columns, Encoder, web_search_log, write_letor
 from lambdaboost.datasets.table import open_table
 from lambdaboost.saving import as_saved, load_plain
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
+X_VALID, Q_VALID = web_search_log(queries=20, documents=20, features=16, seed=6)
 XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
+
+
+def dataset():
+    return on_lightgbm.dataset(X, Q.relevance, group=Q.sizes, sources={"clicks": Q.labels["clicks"]})
 
 
 def matrix():
@@ -44,7 +49,7 @@ def matrix():
 @functools.cache
 def trained(engine, rounds=5):
     if engine == "lightgbm":
-        return train_lightgbm(PARAMS, dataset(), rounds, objective=OBJECTIVE)
+        return on_lightgbm.train(PARAMS, dataset(), rounds, objective=OBJECTIVE)
     return train_xgboost(XGB_PARAMS, matrix(), rounds, objective=OBJECTIVE)
 
 
@@ -173,7 +178,7 @@ def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(t
 
 def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
     objective = Blend(RankNet(), LambdaRank(), lambda iteration: 0.5)
-    save(train_lightgbm(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
+    save(on_lightgbm.train(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
     back = load(tmp_path / "m")
     assert back.about["objective"].startswith("Blend(first=RankNet(), second=LambdaRank(), weight=<function")
     with pytest.raises(
@@ -316,11 +321,7 @@ def test_served_by_treelite(tmp_path, engine):
     treelite = pytest.importorskip("treelite")
     booster, path = trained(engine), tmp_path / "model.json"
     save(booster, path, objective=OBJECTIVE)
-    read = (
-        treelite.frontend.load_lightgbm_model
-        if engine == "lightgbm"
-        else treelite.frontend.load_xgboost_model
-    )
+    read = getattr(treelite.frontend, f"load_{engine}_model")
     served = treelite.gtil.predict(read(path), X.astype(np.float32)).ravel()
     # LightGBM compares doubles, Treelite the features as float32.
     expected = scores(engine, booster) if engine == "xgboost" else booster.predict(X.astype(np.float32))

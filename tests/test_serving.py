@@ -20,6 +20,7 @@ import xgboost as xgb
 import lambdaboost
 from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.datasets import web_search_log
+from lambdaboost.saving import as_saved
 
 # Small interpreters of the formats, after the sources of the systems that read them: they compute in float32 where
 # these do, and read numbers from the text of the file.
@@ -89,13 +90,15 @@ def difference(tmp_path, format, model, features):
     if format == "onnx":
         pytest.importorskip("onnxruntime")
     lambdaboost.export(model, path, format=format)
-    names = list(getattr(features, "columns", [f"Column_{i}" for i in range(features.shape[1])]))
-    if "xgboost" in type(model).__module__ and not hasattr(features, "columns"):
-        names = [f"f{i}" for i in range(features.shape[1])]
     features = features[::16]
     expected = model.predict(features)
-    got = READERS[format](path.read_bytes(), names, _codes(features))
+    got = READERS[format](path.read_bytes(), names_of(model), _codes(features))
     return np.abs(got - expected).max() / np.abs(expected).max()
+
+
+def names_of(model):
+    saved = as_saved(model)
+    return saved.engine.feature_names(saved.booster)
 
 
 def _codes(features):
@@ -219,8 +222,7 @@ def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, param
             lambdaboost.export(model, tmp_path / "m", format="vespa")
         return
     lambdaboost.export(model, tmp_path / "m", format="vespa")
-    names = [{"lightgbm": "Column_{}", "xgboost": "f{}"}[engine].format(i) for i in range(8)]
-    got = by_vespa((tmp_path / "m").read_bytes(), names, X)
+    got = by_vespa((tmp_path / "m").read_bytes(), names_of(model), X)
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 

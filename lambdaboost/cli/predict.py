@@ -59,9 +59,8 @@ def predict(
         with replacing(out) as written:
             written.write(text.encode())
     else:
-        text.encode(
-            sys.stdout.encoding or "utf-8"
-        )  # an error, where print would write codes in place of names
+        # An error where an output lacks characters of a name, in whose place print would write codes.
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")  # None where it is closed
         print(text, end="")
 
 

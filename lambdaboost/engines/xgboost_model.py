@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import error_context
 from lambdaboost._installed import package
+from lambdaboost._warn import warn
+from lambdaboost._words import listed
 from lambdaboost.datasets.arrays import feature_array
 from lambdaboost.datasets.collection import Categories
 from lambdaboost.datasets.table import category_text
@@ -197,6 +199,16 @@ def merged(boosters: Sequence[Any], weights: Sequence[float], categories: Sequen
     indptr, base = [0], 0.0
     for at, ((of, of_trees), weight) in enumerate(zip(forests, weights, strict=True)):
         places, recoded = aligned(names, kinds, categories, at)
+        # XGBoost before 3.1 does not store the values of a frame's categories; codes of arrays are the values.
+        known = {*categories[0], *categories[at]}
+        unknown = [
+            name for name, kind in zip(names[at], kinds[at], strict=True) if kind and name not in known
+        ]
+        if at and unknown and boosters[at].feature_names:
+            warn(
+                f"models[0] and models[{at}] do not store the values of the categories of {listed(unknown)}, as "
+                "XGBoost before 3.1 does not: train both on the same pandas.CategoricalDtype, or merge LambdaRankers"
+            )
         if weight == 0:
             continue
         base += weight * _base_margin(boosters[at])

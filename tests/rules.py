@@ -168,6 +168,7 @@ RULES = [
     ),
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
     _swap(MAP()),
+    _swap(MAP(k=1)),
     _swap(MAP(k=5, threshold=2)),
     _swap(MRR()),
     _swap(MRR(k=3, threshold=2)),

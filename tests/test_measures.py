@@ -43,12 +43,14 @@ from lambdaboost.objectives.swaps import SWAPS
 # One row a form of a measure.
 ALL = [
     NDCG(),
+    NDCG(1),
     NDCG(3),
     NDCG(gain="linear"),
     NDCG(5, gain=(0, 1, 3.5, 4, 10), empty=1),
     CNDCG(),
     CNDCG(2, scale=2.5),
     MAP(),
+    MAP(1),
     MAP(5, threshold=2),
     MRR(),
     MRR(2, threshold=3),
@@ -120,6 +122,15 @@ def test_every_measure_is_in_the_table():
 
 
 # The naive reference
+
+
+@every_measure
+def test_only_pearson_reads_the_values_of_scores(measure):
+    """Differences of scores that keep the order change nothing else: `FiniteDifference` counts on it."""
+    scores, q = drawn(seed=3)
+    cubed = np.sign(scores) * np.abs(scores) ** 3
+    same = np.array_equal(measure.per_query(scores, q), measure.per_query(cubed, q), equal_nan=True)
+    assert same != isinstance(measure, Pearson)
 
 
 @every_measure

@@ -40,7 +40,7 @@ N = sum(SIZES)
 X = rng.random((N, 4))
 GRADES, CLICKS = rng.integers(0, 4, N).astype(float), np.round(rng.random(N), 1)
 POSITION = np.concatenate([rng.permutation(size) + 1 for size in SIZES])
-WEIGHT = np.linspace(0.5, 2, N)
+WEIGHT = np.linspace(0, 2, N)  # that of the first row is 0
 SCORES = rng.normal(size=N)
 Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POSITION, weight=WEIGHT)
 XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}

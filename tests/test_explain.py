@@ -3,6 +3,7 @@
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import rankers
 import xgboost as xgb
@@ -53,6 +54,16 @@ def test_contributions_of_a_booster_sum_to_the_difference(train):
     place = [int(str(name).lstrip("Columnf_")) for name in why.frame["feature"]]
     np.testing.assert_array_equal(why.frame["above"], X[3, place])
     np.testing.assert_array_equal(why.frame["below"], X[11, place])
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["a", "b", "c"])], ids=["Categorical", "Enum"])
+def test_xgboost_reads_categories_of_polars(kind):
+    frame = pl.DataFrame({"x": X[:, 1], "kind": pl.Series(FRAME["kind"].to_list(), dtype=kind)})
+    data = xgb.DMatrix(frame, Y, group=SIZES, enable_categorical=True)
+    booster = xgb.train({"objective": "rank:ndcg", "min_child_weight": 0}, data, 8, obj=LambdaRank())
+    scores = booster.predict(data)
+    difference = explain(booster, frame, above=3, below=11).difference
+    assert difference == pytest.approx(float(scores[3]) - float(scores[11]), abs=1e-6)
 
 
 def test_a_ranker_explains_by_names_up_to_its_best_round(engine):

@@ -160,7 +160,8 @@ def test_no_metric():
         params = {**LGB, "objective": NATIVE} | ({"metric": metric} if metric else {})
         found = warnings_of(lambda p=params, feval=feval: lgb.train(p, data, 1, feval=feval, **more))
         assert [one.startswith(said) for one in found] == [True] * warnings
-    assert warnings_of(lambda: lgb.train({**LGB, "objective": NATIVE}, data, 1)) == []
+    for valid_sets in (None, []):
+        assert warnings_of(lambda of=valid_sets: lgb.train({**LGB, "objective": NATIVE}, data, 1, of)) == []
     folds = query_folds(Q, 2)
     (found,) = set(warnings_of(lambda: lgb.cv({**LGB, "objective": NATIVE}, stock(), 1, folds=folds)))
     assert found.startswith(said)

@@ -37,8 +37,7 @@ app = typer.Typer(
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
     epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet by "
     "their suffix (.csv, .tsv, .parquet), otherwise LETOR text: lines 'grade qid:Q 1:v 2:v …'; text may be compressed, "
-    "as in .csv.gz. Exit codes: 0 success, 1 invalid input, 2 "
-    "invalid arguments, 70 a bug in lambdaboost, 130 stopped.",
+    "as in .csv.gz. Exit codes: 0 success, 1 invalid input, 2 invalid arguments, 70 a bug in lambdaboost, 130 stopped.",
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

@@ -167,7 +167,7 @@ def metrics_in_training(booster: Any) -> Sequence[Any]:
 def evaluates_nothing() -> bool:
     """Whether the `lightgbm.train` or `lightgbm.cv` that waits has data to evaluate, and neither metric nor feval."""
     found = variables_of("lightgbm.engine", "train", "cv")
-    has_data = found.get("valid_sets") is not None or "cvbooster" in found
+    has_data = bool(found.get("valid_sets")) or "cvbooster" in found
     return has_data and not found["feval"] and given(found["params"], "metric") is None
 
 

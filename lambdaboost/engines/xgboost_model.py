@@ -66,11 +66,15 @@ def scores(
 def readable(features: Any) -> Any:
     """A frame whose categories XGBoost takes: texts or whole numbers. Others, such as 0.5 and True, become their texts.
 
+    Only pandas has such categories; other features are as they were given.
+
     >>> import pandas as pd
     >>> readable(pd.DataFrame({"size": pd.Categorical([7.0, 0.5])}))["size"].cat.categories.tolist()
     ['0.5', '7']
     """
-    for at, dtype in enumerate(getattr(features, "dtypes", ())):
+    if not hasattr(features, "iloc"):
+        return features
+    for at, dtype in enumerate(features.dtypes):
         known = getattr(dtype, "categories", None)
         if known is None or known.dtype.kind in "iu":
             continue

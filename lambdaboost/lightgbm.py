@@ -181,12 +181,14 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         first, encoder, training = self._read_training(X, y, objective, init_model, **arrays)
         valid = self._read_eval_sets(sets, eval_arrays, training, encoder, feval)
         # LightGBM counts the features, among which the columns of queries and labels are not.
-        by_place = isinstance(categorical_feature, list) and any(
-            isinstance(one, int | np.integer) for one in categorical_feature
-        )
-        if by_place and getattr(X, "shape", (0, 0))[1] > training.features.shape[1]:
+        places = []
+        if isinstance(categorical_feature, list):
+            places = [one for one in categorical_feature if isinstance(one, int | np.integer)]
+        columns, features = (list(getattr(one, "columns", ())) for one in (X, training.features))
+        if any(columns[at : at + 1] != features[at : at + 1] for at in places):
             raise ValueError(
-                f"categorical_feature={categorical_feature!r} counts features, and X has other columns too: give names"
+                f"categorical_feature={categorical_feature!r} counts features, and X has other columns before them: "
+                "give names"
             )
 
         def as_dataset(documents: Documents, reference: Any = None) -> Any:

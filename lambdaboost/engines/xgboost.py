@@ -139,10 +139,8 @@ def dataset(features: Any, q: Queries, *, names: Sequence[str] | None = None, re
     weight = q.weight
     if weight is not None:
         weight = query_weights("weight", weight, q.sizes)
-    grades = np.nan_to_num(q.labels[RELEVANCE])
-    data = package(NAME).DMatrix(
-        readable(features), grades, group=q.sizes, weight=weight, enable_categorical=True
-    )
+    features, grades = readable(features), np.nan_to_num(q.labels[RELEVANCE])
+    data = package(NAME).DMatrix(features, grades, group=q.sizes, weight=weight, enable_categorical=True)
     # Without names arrays of codes are scored too.
     data.feature_names = list(names) if names else None
     return data

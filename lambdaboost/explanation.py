@@ -11,7 +11,7 @@ from lambdaboost._checks import check_whole
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets.table import Table, open_table
 from lambdaboost.evaluation.charts import as_html, escape_label, value_text
-from lambdaboost.saving import as_saved
+from lambdaboost.saving import as_saved, known_encoder
 
 SHOWN = 12  # bars of a plot
 MAX_NAME = 40  # characters of a name there
@@ -120,7 +120,7 @@ def explain(model: Any, rows: Any, *, above: int, below: int) -> Explanation:
             raise ValueError(f"{name} is {row}, but rows has {len(table)} rows, counted from 0")
     # Two rows are enough, but categories of a frame are those of all its rows.
     features = rows
-    if saved is model or hasattr(model, "_fitted"):  # which know the features, and not the engine alone
+    if known_encoder(model) is not None:
         features, encoder = saved.features(table)
         features = encoder.frame(features)
     two = [above, below]

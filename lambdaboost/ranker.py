@@ -24,7 +24,7 @@ from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.objectives.objective import Objective
-from lambdaboost.saving import booster_to_continue, changed_params, with_booster_features
+from lambdaboost.saving import booster_to_continue, changed_params, known_encoder, with_booster_features
 from lambdaboost.scoring import columns_of, score_estimator
 from lambdaboost.training import trainable
 
@@ -138,8 +138,7 @@ class Ranker:
             encoder = Encoder(columns)
             if first is not None and table.is_named:
                 # The features and categories of the model that the training continues, in its order.
-                # A ranker and a loaded model know its categories.
-                known = getattr(first_model, "encoder", getattr(first_model, "_fitted", Encoder(columns)))
+                known = known_encoder(first_model) or Encoder(columns)
                 encoder = Encoder(columns, (), known.categories, self.unseen)
                 encoder = with_booster_features(encoder, first, table.names)
                 encoder = replace(encoder, features=encoder.features or columns.features_of(table))

@@ -235,7 +235,7 @@ def save(
         raise TypeError("model is what load returned: copy its two files, or save its booster and encoder")
     path, saved = Path(path), as_saved(model)
     booster, engine = saved.booster, saved.engine
-    encoder = encoder or getattr(model, "_fitted", None)
+    encoder = encoder or known_encoder(model)
     if objective is None:  # known by a ranker, and by what `merge` returns
         objective = getattr(model, "objective_", None)
     if params is None and booster is not model:  # a ranker
@@ -351,6 +351,11 @@ def booster_of(model: Any) -> Any:
     if hasattr(model, "get_booster"):
         return model.get_booster()
     return getattr(model, "booster_", model)
+
+
+def known_encoder(model: Any) -> Encoder | None:
+    """The encoder of a fitted ranker or of a loaded model; a booster knows no more than its engine stores."""
+    return getattr(model, "encoder", getattr(model, "_fitted", None))
 
 
 def booster_to_continue(model: Any, engine: Engine) -> Any:

@@ -28,6 +28,7 @@ from lambdaboost.engines.base import with_min_leaf_size
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, YetiLoss
 from lambdaboost.ranker import DEFAULT_MEASURE, OWN_PARAMS, Documents, Ranker, read_metrics
+from lambdaboost.saving import known_encoder
 from lambdaboost.scoring import RENAMED, columns_of, remember_rows
 from lambdaboost.training import attach_queries
 
@@ -155,15 +156,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 "xgb_model: trees cannot continue a linear model, nor a linear model trees: give the booster= of "
                 "xgb_model, or leave xgb_model out"
             )
-        is_plain = (
-            first is not None and not hasattr(xgb_model, "_fitted") and not hasattr(xgb_model, "encoder")
-        )
-        if (
-            is_plain
-            and "c" in (first.feature_types or ())
-            and encoder.categories
-            and not engine.categories(first)
-        ):
+        has_codes = first is not None and encoder.categories and "c" in (first.feature_types or ())
+        if has_codes and known_encoder(xgb_model) is None and not engine.categories(first):
             warn(
                 "xgb_model does not store the values of its categories, as XGBoost before 3.1 does not, so that their "
                 "codes are those of X: give the LambdaRanker or what load returned, or the same pandas.CategoricalDtype"

@@ -400,10 +400,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
         raise ValueError(f"columns are separated by {found[0]!r}; separate them by {by}")
 
     # Columns that are text are missing only where they are empty. A column without a name is called so by pandas.
-    kept, empty = (
-        {name for name in text if name is not None},
-        ["", *MISSING, *(f" {word}" for word in MISSING)],
-    )
+    kept = {name for name in text if name is not None}
+    empty = ["", *MISSING, *(f" {word}" for word in MISSING)]
     called = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
     settings["na_values"] = {name: [""] if name in kept else empty for name in called}
     frame = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=dict.fromkeys(kept, str), **settings)

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 
@@ -43,14 +44,27 @@ VALID_FRAME = pd.DataFrame(VALID_X, columns=NAMES).assign(
 COLUMNS = {"query": "qid", "relevance": "grade", "sources": ["clicks"]}
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def client_of_two_workers():
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with client_of_two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client():
+    """A cluster of this test alone: Dask may give up a killed worker, also after it has come back."""
+    with client_of_two_workers() as client:
         yield client
 
 
@@ -250,9 +264,9 @@ def dies(path):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="workers are killed by a signal")
 @pytest.mark.parametrize("waits", [0, 600], ids=["goes on into the engine", "gives no sign of its own"])
-def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tmp_path, sent_by_value):
+def test_a_worker_that_dies_is_an_error_within_seconds(own_client, engine, waits, tmp_path, sent_by_value):
     """Whatever the engine makes of it on the other worker; and both can be used again."""
-    killed = tmp_path / "killed"
+    client, killed = own_client, tmp_path / "killed"
     schedule = OnTheSecondWorker(partial(dies, killed), waits)
     with pytest.raises(RuntimeError, match=r"workers died during the call: tcp://.*train again"):
         on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), schedule))

@@ -123,6 +123,11 @@ class Objective(Value, registered=False):
         return self.needs.sources
 
     @property
+    def reads_positions(self) -> bool:
+        """Whether it reads the positions at which rows were shown."""
+        return self.needs.positions
+
+    @property
     def measure(self) -> Measure:
         """The measure that it optimises; a TypeError if there is no single one."""
         if len(self.parts) == 1:

@@ -125,8 +125,7 @@ def on_front(points: NDArray[np.float64]) -> NDArray[np.bool_]:
     >>> on_front(np.array([[2, 1], [1, 1], [0, 3]]))
     array([ True, False,  True])
     """
-    beaten = [((points >= one).all(axis=1) & (points > one).any(axis=1)).any() for one in points]
-    return ~np.array(beaten)
+    return np.array([not ((points >= p).all(axis=1) & (points > p).any(axis=1)).any() for p in points])
 
 
 def render_svg(draw: Callable[[Any], None]) -> bytes:
@@ -183,8 +182,8 @@ def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
 def ends_of(low: float, high: float) -> str:
     """An interval times 100 in a cell.
 
-    >>> ends_of(-0.01, 0.02), ends_of(-np.inf, np.inf)
-    ('-1.00 to +2.00', 'too few queries')
+    >>> ends_of(-1e-6, 0.02), ends_of(-np.inf, np.inf)
+    ('+0.00 to +2.00', 'too few queries')
     """
     if not np.isfinite(high - low):
         return "too few queries"

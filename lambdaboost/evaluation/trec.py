@@ -247,10 +247,8 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
 
 def _ids_as_text(name: str, table: Any) -> Any:
     """The columns query_id and doc_id as text, so that 301 is '301'."""
-    from pandas.api.types import is_float_dtype
-
     for c in KEY:
-        if is_float_dtype(table[c]):
+        if table[c].dtype.kind == "f":
             raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
     return table[KEY].astype(str)
@@ -258,8 +256,6 @@ def _ids_as_text(name: str, table: Any) -> Any:
 
 def _check_frame(name: str, frame: Any, column: str) -> Any:
     """The columns query_id, doc_id and `column` as a pandas frame, ids as text."""
-    from pandas.api.types import is_numeric_dtype
-
     try:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     except TypeError:
@@ -267,7 +263,7 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
         raise TypeError(f"{name} is of type {kind}: give a DataFrame (pandas, polars, pyarrow)") from None
     if missing := [c for c in (*KEY, column) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
-    if not is_numeric_dtype(table[column]):
+    if table[column].dtype.kind not in "biuf":
         raise TypeError(f"{column} of {name} is {table[column].dtype}: give numbers")
     out = _ids_as_text(name, table).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
     if out.empty:

@@ -211,8 +211,7 @@ def _trade_off_section(
             for system in comparison.systems
         }
         means = np.array([[of_measure[0] for of_measure in of] for of in points.values()])
-        front = charts.pareto_front(means).tolist()
-        best = [system for system, mean in zip(points, means.tolist(), strict=True) if mean in front]
+        best = np.array([*points], dtype=object)[charts.on_front(means)]
         caption = (
             f"{names[across]} against {names[up]}; up and right is better. On the Pareto front, as no other "
             f"is better in both: {listed(best)}. Bars are 95% intervals of the differences from "

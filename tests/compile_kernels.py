@@ -14,7 +14,6 @@ from naive_measures import instance
 from rules import COMBINED, RULES, is_rare
 
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.callback import reads_positions
 from lambdaboost.evaluation import MEASURES
 
 TASKS = [rule.objective for rule in (*RULES, *COMBINED) if not is_rare(rule.objective)]
@@ -33,7 +32,7 @@ def compile_for(task: int) -> None:
     rule = TASKS[task]
     # No rule with positions goes by the tree; that of other swaps is for slow tests.
     is_dcg = isinstance(getattr(rule, "metric", NDCG()), NDCG | CNDCG)
-    for make in SHAPES + BY_TREE if is_dcg and not reads_positions(rule) else SHAPES:
+    for make in SHAPES + BY_TREE if is_dcg and not rule.reads_positions else SHAPES:
         scores, q = make()
         if hasattr(rule, "gradient"):
             rule.gradient(scores, q, iteration=3)

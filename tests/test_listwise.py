@@ -78,3 +78,5 @@ def test_xendcg_equals_one_number_after_the_other(objective, gain, spread):
     for seed, missing in enumerate((False, True)):
         scores, q = drawn.make(seed, [1, 2, 3, 5, 17, 40, 300, 250, 530, 8, 2], spread, missing=missing)
         assert_xendcg(objective, gain, scores, q, iteration=3)
+        again = objective.gradient(scores, q, 2**64 + 3)  # numbers repeat after 2^32 rounds
+        np.testing.assert_array_equal(again, objective.gradient(scores, q, 3))

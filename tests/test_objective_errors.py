@@ -33,7 +33,7 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.lightgbm import LambdaRanker
-from lambdaboost.objectives import parse
+from lambdaboost.objectives import Needs, parse
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 TWO = (LambdaRank(), ClickTier())
@@ -76,6 +76,7 @@ INVERSE = InversePropensity(LambdaRank(), CURVE)
         ("2 objectives but 1 weights", lambda: Scorecard(TWO, (1.0,))),
         (r"objectives is LambdaRank\(\): give a tuple", lambda: Scorecard(LambdaRank(), (1.0,))),
         ("weights is 0.5: give a tuple such as", lambda: Scorecard((LambdaRank(),), 0.5)),
+        ("sources is 'clicks': give a tuple such as", lambda: Needs("clicks")),
         # Wrappers.
         ("normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
         ("whose swaps count all pairs alike", lambda: YetiLoss(PairAccuracy())),

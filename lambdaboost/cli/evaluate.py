@@ -221,7 +221,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        if n := int(measure.undefined_on(q).sum()):
+        if n := int((measure.undefined_on(q) & (q.query_weight > 0)).sum()):
             how = f"counted as {measure.empty:g}"
             if np.isnan(measure.empty):
                 how = "left out"

@@ -130,6 +130,11 @@ def test_a_ranker_takes_a_collection_as_the_table_of_it(engine):
     assert np.array_equal(found.predict(X), wanted) and np.array_equal(found.predict(data), wanted[data.rows])
     turned = columns.read(X[X.columns[::-1]], y)
     assert np.array_equal(found.predict(turned), wanted[data.rows])
+    # Out-of-fold scores can be put beside the rows of the table; those of a Collection are its documents.
+    by_table, of_data = (cross_validate(ranker, *given, folds=2) for given in ((X, y), (data,)))
+    assert np.array_equal(by_table.rows, data.rows) and np.array_equal(of_data.rows, np.arange(len(y)))
+    assert np.array_equal(by_table.scores, of_data.scores)
+    assert np.array_equal(by_table.queries.relevance, y[by_table.rows])
     with pytest.raises(ValueError, match=r"eval_set\[0\] and X differ in features or categories"):
         ranker.fit(data, None, eval_set=[(turned, None)])
     with pytest.raises(TypeError, match=r"X is a Collection, .* so (sample_)?weight= would be ignored"):
@@ -167,18 +172,6 @@ def test_cross_validation_is_that_of_a_plain_loop():
     # Out-of-fold scores are in the order of the caller's rows.
     assert np.array_equal(found.scores[q.shuffled_rows(5)], scores)
     assert found.queries.n_documents == q.n_documents and "; 12 rounds, the limit; " in repr(found)
-
-
-def test_out_of_fold_scores_have_the_rows_of_the_table():
-    """Whose queries are apart; documents of a Collection are its rows."""
-    X, y = frame_of(TRAIN)
-    ranker = RANKERS["lightgbm"](query="session", n_estimators=2, n_jobs=1, verbose=-1)
-    found = cross_validate(ranker, X, y, folds=2)
-    assert np.array_equal(y[found.rows], found.queries.relevance)
-    assert np.array_equal(X.session[found.rows], found.queries.ids[found.queries.query_of_row])
-    of_collection = cross_validate(ranker, Columns("session").read(X, y), folds=2)
-    assert np.array_equal(of_collection.scores, found.scores)
-    assert np.array_equal(of_collection.rows, np.arange(len(y)))
 
 
 def test_a_label_that_is_added_is_trained_on_and_not_measured_by():
@@ -332,7 +325,7 @@ def test_no_query_stops_the_model_whose_scores_are_the_proof(engine):
 # The table, on drawn searches of known truth.
 
 
-def drawn(means, n=200, spread=0.05, seed=0, second=None):
+def drawn(means, n=200, spread=0.05, seed=0):
     """Settings whose values are the means plus noise of the query, which all share, and noise of their own."""
     rng = np.random.default_rng(seed)
     q = Queries(np.tile([0.0, 1.0], n), sizes=[2] * n)

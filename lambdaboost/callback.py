@@ -112,8 +112,9 @@ def check_sources(reader: Any, q: Queries, table: str | None = None, *, engine: 
 
     The queries are those of a `table` of that name, of a data set of an `engine`, or else of the arrays of LGBMRanker.
     """
+    # An engine's own metric, or a function, has neither.
     lost = [name for name in getattr(reader, "sources", ()) if name not in q.labels]
-    if reads_positions(reader) and q.position is None:
+    if getattr(reader, "reads_positions", False) and q.position is None:
         lost.append("position")
     if not lost:
         return
@@ -135,13 +136,6 @@ def check_sources(reader: Any, q: Queries, table: str | None = None, *, engine: 
         f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which {table or 'the data set'} does not have: "
         f"{remedy}"
     )
-
-
-def reads_positions(reader: Any) -> bool:
-    """Whether an objective or a measure reads the positions at which rows were shown."""
-    if hasattr(reader, "needs"):
-        return bool(reader.needs.positions)
-    return bool(getattr(reader, "reads_positions", False))
 
 
 # The queries of a data set, which live as long as it does.

@@ -151,7 +151,7 @@ class Partition(NamedTuple):
     documents: int
     ids: Any  # of its queries
     categories: str  # with the order of their values
-    why_no_pair: dict[Objective, str]  # of each part of the objective; empty where it has a pair
+    why_no_pair: dict[str, str]  # of each part of the objective; empty where it has a pair
 
 
 def _read_partitions(
@@ -202,9 +202,7 @@ def _read_partition(name: str, frame: Any, columns: Columns | Encoder, reader: A
     return part
 
 
-def _describe(
-    objective: Objective, part: Collection | None
-) -> tuple[int, Any, str, dict[Objective, str]] | None:
+def _describe(objective: Objective, part: Collection | None) -> tuple[int, Any, str, dict[str, str]] | None:
     """The fields of a `Partition` that the client checks."""
     if part is None:
         return None

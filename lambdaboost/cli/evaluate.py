@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from lambdaboost._checks import error_context, naming_rows
 from lambdaboost._warn import warn
 from lambdaboost._words import counted
-from lambdaboost.callback import reads_positions
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, print_table, tell
 from lambdaboost.datasets import Columns, Queries
@@ -185,7 +184,7 @@ def check_labels(
             raise ValueError(
                 f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
             )
-        if reads_positions(reader) and q.position is None:
+        if reader.reads_positions and q.position is None:
             raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
         with naming_rows(lambda row: f"row {1 + in_file[row]} of {file}"), error_context(repr(reader)):
             if isinstance(reader, Measure):
@@ -222,7 +221,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        if n := int(measure.undefined_on(q).sum()):
+        if n := int((measure.undefined_on(q) & (q.query_weight > 0)).sum()):
             how = f"counted as {measure.empty:g}"
             if np.isnan(measure.empty):
                 how = "left out"

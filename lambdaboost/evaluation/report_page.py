@@ -327,7 +327,7 @@ def _facts(run: Mapping[str, Any], q: Queries, names: Mapping[Measure, str]) -> 
     # Measures, and how queries count on which one is undefined.
     for measure, short in names.items():
         text = repr(measure)
-        if n := int(measure.undefined_on(q).sum()):
+        if n := int((measure.undefined_on(q) & (weight > 0)).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             text += f", undefined on {counted(n, 'query', 'queries')}, {how}"
         facts.append((short, text))

@@ -280,8 +280,6 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     if not isinstance(q, Queries):
         raise TypeError(f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
-    if not q.query_weight.any():
-        raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
     chosen = parse_all(measures)
     if len(chosen) != 2:
         raise ValueError(f"measures is {chosen!r}: give two, the one to keep and the one to raise")

@@ -49,7 +49,7 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
 
     """
     order = np.empty(offsets[-1], dtype=np.int32)
-    over_queries(sort_queries, offsets, np.zeros(offsets.size - 1, dtype=bool), scores, order)
+    over_queries(sort_queries, offsets, np.ones(offsets.size - 1, dtype=bool), scores, order)
     return order.astype(np.int64)
 
 
@@ -66,9 +66,9 @@ def sort_by_score(
     if lanes.query.size:
         over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
     if lanes.documents[-1] < q.n_documents:
-        skipped, order = q.sizes <= LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
-        over_queries(sort_queries, q.offsets, skipped, scores, order)
-        over_queries(_by_rank, q.offsets, skipped, ALL if k is None else k, order, values, out)
+        long, order = q.sizes > LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
+        over_queries(sort_queries, q.offsets, long, scores, order)
+        over_queries(_by_rank, q.offsets, long, ALL if k is None else k, order, values, out)
     return out
 
 
@@ -194,8 +194,8 @@ def _sort_by_merging(scores, order, other):
 
 
 @kernel
-def sort_queries(first, last, offsets, skipped, scores, order):
-    """Write the documents of each query by score to `order`, without queries `skipped`.
+def sort_queries(first, last, offsets, selected, scores, order):
+    """Write the documents of each query that is `selected` by score to `order`.
 
     Whatever needs an order of documents has it from here, objectives too, so it is compiled once.
     """
@@ -203,7 +203,7 @@ def sort_queries(first, last, offsets, skipped, scores, order):
     # By rank: score. By document: bucket. By bucket: the next free rank.
     ranked, bucket_of, next_in = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
     for q in range(first, last):
-        if skipped[q]:
+        if not selected[q]:
             continue
         s, by_rank = scores[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
         best, worst = -np.inf, np.inf  # of the scores above −inf
@@ -228,9 +228,9 @@ def sort_queries(first, last, offsets, skipped, scores, order):
 
 
 @kernel
-def _by_rank(first, last, offsets, skipped, k, order, values, out):
+def _by_rank(first, last, offsets, selected, k, order, values, out):
     for q in range(first, last):
-        if not skipped[q]:
+        if selected[q]:
             a, b = offsets[q], offsets[q + 1]
             for r in range(min(k, b - a)):
                 out[a + r] = values[a + order[a + r]]

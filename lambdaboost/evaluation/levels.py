@@ -58,7 +58,9 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
             )
             n_levels += found.size.size
         of_document, first, *others = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return Levels(of_document, np.append(0, first), *others)
+        first = np.append(0, first)
+        first.flags.writeable = False  # as offsets are, so that kernels are compiled for one type
+        return Levels(of_document, first, *others)
 
     levels: Levels = q.memo(("levels", source, within, skip_zero), build)
     return levels

@@ -52,7 +52,8 @@ class Explanation:
         names = [escape_label(plain(name, MAX_NAME)) for name in shown["feature"]]
         axes.barh(range(len(names)), shown["contribution"], color=colors, tick_label=names)
         axes.axvline(0, color="#999999", linewidth=1)
-        axes.set_xlabel(f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}")
+        label = f"score of row {self.above} less that of row {self.below}: {self.difference:+.3g}"
+        axes.set_xlabel(label, loc="right")  # below long names, which leave the axes narrow
         return axes
 
     def __repr__(self) -> str:

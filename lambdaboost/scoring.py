@@ -17,7 +17,6 @@ from lambdaboost.callback import (
     calling_booster,
     check_sources,
     read_call,
-    reads_positions,
 )
 from lambdaboost.datasets import Columns, Queries
 from lambdaboost.traps import warn_of_sorted_rows
@@ -93,7 +92,7 @@ def score_estimator(measure: Any, estimator: Any, X: Any, grades: Any, **row_fie
     # Only what the measure reads, since X may lack the other columns.
     read = {name: column for name, column in columns.sources.items() if name in measure.sources}
     position = None
-    if reads_positions(measure):
+    if measure.reads_positions:
         position = columns.position
     q, _, rows = replace(columns, sources=read, position=position).read_labels(
         X, grades, name="X", **row_fields

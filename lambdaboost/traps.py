@@ -304,7 +304,7 @@ def many_digits(case: Case) -> None:
 def unread_positions(case: Case) -> None:
     """Positions that neither the objective nor a measure reads."""
     own = case.engine is lightgbm and case.booster.train_set.get_field("position") is not None
-    if not (own or case.q.position is not None) or case.objective.needs.positions:
+    if not (own or case.q.position is not None) or case.objective.reads_positions:
         return
     metrics = case.engine.metrics_in_training(case.booster)
     if not any(getattr(metric, "reads_positions", False) for metric in metrics):

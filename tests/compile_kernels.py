@@ -11,13 +11,12 @@ from concurrent.futures import ProcessPoolExecutor
 import drawn
 import joblib
 from naive_measures import instance
-from rules import COMBINED, RULES, is_rare
+from rules import RULES, is_rare
 
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.callback import reads_positions
 from lambdaboost.evaluation import MEASURES
 
-TASKS = [rule.objective for rule in (*RULES, *COMBINED) if not is_rare(rule.objective)]
+TASKS = [rule.objective for rule in RULES if not is_rare(rule.objective)]
 TASKS += [instance(cls, **{"k": 3} if "k" in cls.__dataclass_fields__ else {}) for cls in MEASURES.values()]
 SHAPES = (
     lambda: drawn.make(5, [60, 1, 30, 2]),
@@ -33,7 +32,7 @@ def compile_for(task: int) -> None:
     rule = TASKS[task]
     # No rule with positions goes by the tree; that of other swaps is for slow tests.
     is_dcg = isinstance(getattr(rule, "metric", NDCG()), NDCG | CNDCG)
-    for make in SHAPES + BY_TREE if is_dcg and not reads_positions(rule) else SHAPES:
+    for make in SHAPES + BY_TREE if is_dcg and not rule.reads_positions else SHAPES:
         scores, q = make()
         if hasattr(rule, "gradient"):
             rule.gradient(scores, q, iteration=3)

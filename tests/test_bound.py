@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from on_lightgbm import PARAMS
-from rules import CURVE, IDS, RULES
+from rules import CURVE, RULES, named
 
 from lambdaboost import (
     CNDCG,
@@ -46,7 +46,7 @@ Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POS
 XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}
 
 
-@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize("rule", RULES, ids=named)
 def test_a_gradient_is_what_is_bound_negated_and_weighted(rule):
     bound = rule.objective.on(Q)
     for iteration in (3, 0):
@@ -79,6 +79,7 @@ def test_a_bound_objective_is_read_only_and_keeps_no_queries():
     [
         ([0.0, np.nan], 0, r"scores\[1\] is nan"),
         ([0.0, -np.inf], 0, r"scores\[1\] is -inf"),
+        (np.ma.array([0.0, 1.0], mask=[False, True]), 0, r"scores\[1\] is nan"),
         ([0.0], 0, r"scores has shape \(1,\), expected \(2,\)"),
         ([0.0, 1.0], True, "iteration is True"),
     ],
@@ -264,3 +265,21 @@ def test_rounding_is_not_scaled_to_a_force(objective):
         q = Queries(np.ones(size), sizes=[size])
         grad, _ = GradientStep(objective).gradient(np.zeros(size), q)
         assert np.abs(grad).max() < 1e-9
+
+
+@pytest.mark.parametrize("sources", [("relevance",), ()], ids=["labels", "no labels"])
+def test_gradient_steps_of_ones_own(sources):
+    """Which may push documents without a label, and may read no labels."""
+
+    class Pushing(Objective, registered=False):
+        scale: float = 1.0
+        needs = Needs(sources)
+
+        def lambdas(self, scores, q, iteration):
+            return self.scale * np.array([0.0, 1.0, 2.0, 5.0]), np.ones(4)
+
+    q, counted = Queries([0, 1, 2, np.nan], sizes=[4]), [0, 1, 2, 5][: 3 if sources else 4]
+    grad, _ = GradientStep(Pushing()).gradient(np.zeros(4), q)
+    np.testing.assert_allclose(grad, np.array([0, -1, -2, -5]) / np.std(counted), rtol=1e-6)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"grad\[0\] of GradientStep.* is nan"):
+        GradientStep(Pushing(1e160)).gradient(np.zeros(4), q)

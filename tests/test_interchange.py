@@ -46,7 +46,6 @@ MEASURES = {
     MAP(threshold=2): AP(rel=2),
     MRR(): RR,
     MRR(threshold=3): RR(rel=3),
-    Precision(1): P @ 1,
     Precision(10): P @ 10,
     Recall(10): R @ 10,
     Recall(500): R @ 500,
@@ -178,7 +177,7 @@ def test_run_files_read_back_bit_by_bit(tmp_path):
     run["score"] = np.random.default_rng(0).normal(size=len(run)) * 10.0 ** np.arange(len(run)).clip(-9, 9)
     run.loc[:1, "score"] = [0.1 + 0.2, 5e-324]
     path, judgments = tmp_path / "our.run", tmp_path / "qrels.txt"
-    write_trec_run(path, run)
+    write_trec_run(path, run, tag=None)
     write_trec_qrels(judgments, qrels)
     again, judged = read_trec_run(path), read_trec_qrels(judgments)
     exactly = {"check_dtype": False, "check_exact": True}
@@ -209,9 +208,9 @@ def test_files_may_be_packed_have_tabs_and_blank_lines(tmp_path):
 
 UNWRITABLE = {
     "doc_id that is not one word": lambda path: write_trec_run(path, RUN.assign(doc_id=[*"abc", "d e"])),
-    r"row 0 .* query_id that is not one word": lambda path: write_trec_run(path, RUN.assign(query_id="")),
     "grade that is not a whole number": lambda path: write_trec_qrels(path, QRELS.assign(relevance=0.5)),
-    "tag that is not one word": lambda path: write_trec_run(path, RUN, tag=" x"),
+    "row 0 .* beyond int64": lambda path: write_trec_qrels(path, QRELS.assign(relevance=1e30)),
+    "tag that is not one word": lambda path: write_trec_run(path, RUN, tag=""),
 }
 
 
@@ -259,11 +258,12 @@ WRONG = [
     (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run 'run' is float64"]),
     (lambda: from_runs(QRELS, {}), ["runs is of type dict", "at least one"]),
     (lambda: to_run([1.0, 2.0], Q1, ["a"]), ["documents has shape (1,)"]),
-    (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of documents (query '1', document 'a') repeats"]),
-    (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of documents (query '1', document 'nan') has no doc_id"]),
+    (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["row 1 of queries and documents (query '1', document 'a') repeats"]),
+    (lambda: to_run([1.0, 2.0], Q1, ["a", None]), ["row 1 of queries and documents (query '1'", "has no doc_id"]),
     (lambda: to_qrels(Queries(pd.Series([1, 0], index=[*"xy"]), [2]), pd.Series([*"ab"], index=[*"yx"])),
      ["documents has the rows of relevance in another order"]),
     (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is of type list"]),
+    (lambda: to_run([1.0, 2.0], Queries([1, 0], ids=[0.5, 0.5])), ["query_id of queries and documents is float64"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
 ]  # fmt: skip
 
@@ -336,6 +336,7 @@ def test_only_ascii_blanks_separate_fields(tmp_path, blank):
         (read_trec_run, "\n\n", "FILE is empty"),
         (read_trec_run, b"1 Q0 \xff 1 2 x\n", "line 1 of FILE: 'utf-8' codec can't decode"),
         (read_trec_qrels, "1 0 a 0.5\n", "FILE: invalid literal for int() with base 10: '0.5'; expected"),
+        (read_trec_qrels, "1 0 a 99999999999999999999\n", "line 1 of FILE: Python int too large"),
         (read_trec_qrels, "1 0 b 1\n1 0 a 1 and more\n", "line 2 of FILE: it has other fields"),
     ],
 )  # fmt: skip

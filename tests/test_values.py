@@ -1,8 +1,6 @@
 """Objectives, schedules and measures are values: equal ones have equal texts, and every text reads back."""
 
-import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -45,8 +43,6 @@ TWINS = [
         Scorecard((RankNet(), RankNet()), (1.0, 2.0)),
         "Scorecard(objectives=(RankNet(), RankNet()), weights=(1.0, 2.0))",
     ),
-    (Linear(0, -0.0), Linear(0.0, 0.0), "Linear(start=0.0, rate=0.0)"),
-    (Exponential(np.float64(0), 100), Exponential(0.0, 100.0), "Exponential(start=0.0, rate=100.0)"),
     (CNDCG(source=np.str_("clicks"), scale=np.int64(3)), CNDCG(scale=3.0), "CNDCG(scale=3.0)"),
     (NDCG(gain=(0, np.float64(1), 3)), NDCG(gain=[0.0, 1, 3.0]), "NDCG(gain=(0.0, 1.0, 3.0))"),
 ]  # fmt: skip
@@ -56,8 +52,6 @@ TWINS = [
 def test_equal_values_have_equal_texts(one, other, text):
     assert one == other and hash(one) == hash(other) and repr(other) == repr(one)
     assert repr(one) == text
-    for same in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-        assert same == one and repr(same) == repr(one)
 
 
 def test_lists_in_texts_are_tuples():

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from lambdaboost._checks import error_context, naming_rows
 from lambdaboost._warn import warn
 from lambdaboost._words import counted
-from lambdaboost.callback import reads_positions
 from lambdaboost.cli import options as opt
 from lambdaboost.cli.console import ERR, note, print_table, tell
 from lambdaboost.datasets import Columns, Queries
@@ -176,16 +175,14 @@ def check_labels(
 
     `rows` are the rows of the file, whose order the documents of `q` may not have.
     """
-    in_file = np.arange(q.n_documents)
-    if rows is not None:
-        in_file = rows
+    in_file = np.arange(q.n_documents) if rows is None else rows
     zeros = np.zeros(q.n_documents)
     for reader in readers:
         if lacks := [source for source in reader.sources if source not in q.labels]:
             raise ValueError(
                 f"{reader!r} needs the label source {lacks[0]!r}: give its column as --source {lacks[0]}=COLUMN"
             )
-        if reads_positions(reader) and q.position is None:
+        if reader.reads_positions and q.position is None:
             raise ValueError(f"{reader!r} needs positions: give their column as --position COLUMN")
         with naming_rows(lambda row: f"row {1 + in_file[row]} of {file}"), error_context(repr(reader)):
             if isinstance(reader, Measure):
@@ -222,10 +219,8 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     """The number of queries, and how those count on which a measure is undefined."""
     undefined: dict[str, list[str]] = {}
     for measure in measures:
-        if n := int(measure.undefined_on(q).sum()):
-            how = f"counted as {measure.empty:g}"
-            if np.isnan(measure.empty):
-                how = "left out"
+        if n := int((measure.undefined_on(q) & (q.query_weight > 0)).sum()):
+            how = "left out" if math.isnan(measure.empty) else f"counted as {measure.empty:g}"
             undefined.setdefault(f"undefined on {n} of them, {how}", []).append(repr(measure))
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     return text + "".join(f"; {', '.join(names)} {said}" for said, names in undefined.items())

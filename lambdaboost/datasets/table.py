@@ -138,8 +138,8 @@ class Table:
             hint = "give a table with it"
             if argument == "query":
                 hint += (
-                    ", or the queries as group= or qid= (of a set, as eval_group= or eval_qid=; in searches of "
-                    "scikit-learn, which score too, by its metadata routing)"
+                    ", or the queries as group= or qid= where the call has these (of a set, as eval_group= or "
+                    "eval_qid=; in searches of scikit-learn, which score too, by its metadata routing)"
                 )
         if column in getattr(getattr(self.native, "index", None), "names", ()):
             hint = f"it is in the index; give {self.name}.reset_index()"

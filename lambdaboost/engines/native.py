@@ -21,6 +21,7 @@ class NativeObjective(str):
 
     sources = (RELEVANCE,)
     allows_negative = False
+    reads_positions = False
 
     def __repr__(self) -> str:
         return str(self)

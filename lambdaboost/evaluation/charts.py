@@ -113,19 +113,19 @@ def draw_front(axes: Any, points: Mapping[str, ArrayLike], x: str, y: str) -> No
         style = line_style(at) | {"linestyle": "none", "markersize": 7, "elinewidth": 1}
         bars = {"xerr": reach[:, :1], "yerr": reach[:, 1:]}
         axes.errorbar(mean[:1], mean[1:], label=escape_label(name), zorder=2, **bars, **style)
-    axes.plot(*pareto_front(np.array(means)).T, color="#999999", zorder=1)
+    front = np.array(means)
+    front = front[on_front(front)]
+    axes.plot(*front[front[:, 0].argsort()].T, color="#999999", zorder=1)
     label_axes(axes, x, y)
 
 
-def pareto_front(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The points, (n, 2), than which no other is as high in both columns and higher in one, from left to right.
+def on_front(points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether no other of the points, (n, 2), is as high in both columns and higher in one: the Pareto front.
 
-    >>> pareto_front(np.array([[2, 1], [1, 1], [0, 3]])).tolist()
-    [[0, 3], [2, 1]]
+    >>> on_front(np.array([[2, 1], [1, 1], [0, 3]]))
+    array([ True, False,  True])
     """
-    beaten = [((points >= one).all(axis=1) & (points > one).any(axis=1)).any() for one in points]
-    front = points[~np.array(beaten)]
-    return front[np.lexsort(front.T[::-1])]
+    return np.array([not ((points >= p).all(axis=1) & (points > p).any(axis=1)).any() for p in points])
 
 
 def render_svg(draw: Callable[[Any], None]) -> bytes:
@@ -182,12 +182,12 @@ def text_frame(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
 def ends_of(low: float, high: float) -> str:
     """An interval times 100 in a cell.
 
-    >>> ends_of(-0.01, 0.02), ends_of(-np.inf, np.inf)
-    ('-1.00 to +2.00', 'too few queries')
+    >>> ends_of(-1e-6, 0.02), ends_of(-np.inf, np.inf)
+    ('+0.00 to +2.00', 'too few queries')
     """
     if not np.isfinite(high - low):
         return "too few queries"
-    return f"{100 * low:+.2f} to {100 * high:+.2f}"
+    return f"{100 * low:+z.2f} to {100 * high:+z.2f}"
 
 
 def value_text(value: Any) -> str:

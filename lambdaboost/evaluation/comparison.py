@@ -115,7 +115,7 @@ class Comparison:
         if not isinstance(key, tuple) or len(key) != 2:
             such_as = f"comparison[{self.systems[-1]!r}, {self.measures[0]!r}]"
             raise TypeError(f"the key is {shorten_repr(key)}: give a system and a measure, such as {such_as}")
-        system, measure = key[0], str(key[1])
+        system, measure = map(str, key)
         if measure not in self.measures:
             with suppress(ValueError):  # a name in results, such as ndcg@10
                 measure = str(parse(measure))
@@ -132,7 +132,7 @@ class Comparison:
         rows = []
         for system in self.systems:
             of_measures = [self[system, measure] for measure in self.measures]
-            rows.append([system, *(f"{d.mark} {100 * d.mean:.2f}".lstrip() for d in of_measures)])
+            rows.append([system, *(f"{d.mark} {100 * d.mean:z.2f}".lstrip() for d in of_measures)])
         return text_frame(["System", *self.measures], rows)
 
     @property
@@ -140,7 +140,7 @@ class Comparison:
         """The differences times 100 with intervals and p-values: a pandas frame of texts."""
         rows = []
         for d in (self[system, measure] for system in self.systems[1:] for measure in self.measures):
-            difference = f"{d.mark} {100 * d.difference:+.2f}".lstrip()
+            difference = f"{d.mark} {100 * d.difference:+z.2f}".lstrip()
             figures = ("<1e-4" if p < 1e-4 else f"{p:.2g}" for p in (d.p, d.p_holm))
             rows.append([d.system, d.measure, difference, ends_of(d.low, d.high), *figures])
         return text_frame(["System", "Measure", "Difference", "95% interval", "p", HOLM], rows)
@@ -266,10 +266,17 @@ def compare_values(
     for measure in first:
         arrays = []
         for name, of in values.items():
-            given = of[measure]
-            # Series of pandas may be of the same queries in another order.
-            own, of_base = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
-            check_order(own, given, of_base, first[measure])
+            given, of_base = of[measure], first[measure]
+            # Series of pandas may be of the same queries in another order, or of others.
+            if isinstance(given, pd.Series) and isinstance(of_base, pd.Series):
+                own, theirs = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
+                check_order(own, given, theirs, of_base)
+                numbered = any(s.index.equals(pd.RangeIndex(s.size)) for s in (given, of_base))
+                if not numbered and set(given.index) != set(of_base.index):
+                    raise ValueError(
+                        f"{own} is of other queries than {theirs}, by their index: give those of the same queries, or "
+                        f"{own}.to_numpy() if they are"
+                    )
             whose = f"{plain(measure)} of {quote(name)}"
             with error_context(whose):
                 array = np.asarray(given, dtype=np.float64)

@@ -198,7 +198,7 @@ class Measure(Value, ABC, registered=False):
         return value
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:
-        """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""
+        """What ``measure(scores, q)`` is, without its warning of ties that the order of rows decides."""
         return mean_of(self.per_query(scores, q), q.query_weight)
 
 

@@ -211,8 +211,7 @@ def _trade_off_section(
             for system in comparison.systems
         }
         means = np.array([[of_measure[0] for of_measure in of] for of in points.values()])
-        front = charts.pareto_front(means).tolist()
-        best = [system for system, mean in zip(points, means.tolist(), strict=True) if mean in front]
+        best = np.array([*points], dtype=object)[charts.on_front(means)]
         caption = (
             f"{names[across]} against {names[up]}; up and right is better. On the Pareto front, as no other "
             f"is better in both: {listed(best)}. Bars are 95% intervals of the differences from "
@@ -328,7 +327,7 @@ def _facts(run: Mapping[str, Any], q: Queries, names: Mapping[Measure, str]) -> 
     # Measures, and how queries count on which one is undefined.
     for measure, short in names.items():
         text = repr(measure)
-        if n := int(measure.undefined_on(q).sum()):
+        if n := int((measure.undefined_on(q) & (weight > 0)).sum()):
             how = "left out" if np.isnan(measure.empty) else f"counted as {measure.empty:g}"
             text += f", undefined on {counted(n, 'query', 'queries')}, {how}"
         facts.append((short, text))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from lambdaboost._checks import check_number, error_context
 from lambdaboost._words import counted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.charts import as_html, draw_curves, ends_of, pareto_front, text_frame
+from lambdaboost.evaluation.charts import as_html, draw_curves, ends_of, on_front, text_frame
 from lambdaboost.evaluation.comparison import compare_values
 from lambdaboost.evaluation.measure import Measure, check_measure
 from lambdaboost.evaluation.naming import parse_all
@@ -82,7 +82,9 @@ class TradeOff:
     spreads : tuple of float
         The standard deviations by which the scores are divided.
     queries : int
-        The number of queries on which the first measure is defined.
+        The number of queries of positive weight on which the first measure is defined.
+    means_over : str
+        The queries that means are over, such as "Weighted means over 58 of 60 queries, times 100."
     losses : tuple of WeightedMean
         The mean difference of the first measure at each weight, its standard error and degrees of freedom.
 
@@ -92,6 +94,7 @@ class TradeOff:
     measures: tuple[Measure, Measure]
     spreads: tuple[float, float]
     queries: int
+    means_over: str
     losses: tuple[WeightedMean, ...]
 
     def choose(self, *, tolerance: float) -> Choice:
@@ -149,12 +152,12 @@ class TradeOff:
         first, second = (measure.name for measure in self.measures)
         on = f"on {counted(self.queries, 'query', 'queries')} {first} is"
         lose = f"proven to lose less than {tolerance:g}"
-        gain = f"{last['second difference']:+.4f}"
+        gain = f"{last['second difference']:+z.4f}"
         if weight > 0:
             alone = ", the second model alone" if weight == 1 else ""
             return (
-                f"Weight {weight:.2f}{alone}: {on} {lose} (it changes by {last['first difference']:+.4f}) "
-                f"and {second} to gain ({gain}, {last['second low']:+.4f} to {last['second high']:+.4f})."
+                f"Weight {weight:.2f}{alone}: {on} {lose} (it changes by {last['first difference']:+z.4f}) "
+                f"and {second} to gain ({gain}, {last['second low']:+z.4f} to {last['second high']:+z.4f})."
             )
         if last["weight"] > 0:
             return (
@@ -172,7 +175,7 @@ class TradeOff:
             outlook = "no number of queries would prove it if this is the true loss"
         return (
             f"The first model alone: {on} not {lose} at weight {WEIGHTS[1]:.2f}, where it changes by "
-            f"{change.mean:+.4f}; {outlook}."
+            f"{change.mean:+z.4f}; {outlook}."
         )
 
     def plot(self, axes: Any = None) -> Any:
@@ -182,14 +185,15 @@ class TradeOff:
 
             axes = plt.subplots()[1]
         points = 100 * self.frame[["first", "second"]].to_numpy()
+        front = points[self.frame["front"]]
         draw_curves(
             axes,
-            {"weights from 0 to 1": tuple(points.T), "Pareto front": tuple(pareto_front(points).T)},
+            {"weights from 0 to 1": tuple(points.T), "Pareto front": tuple(front[front[:, 0].argsort()].T)},
             *(f"Mean {measure.name} × 100" for measure in self.measures),
         )
-        dots, front = axes.lines[-2:]
+        dots, line = axes.lines[-2:]
         dots.set_linestyle("none")
-        front.set(marker="", zorder=1)
+        line.set(marker="", zorder=1)
         for weight, (x, y) in zip(self.frame["weight"][::5], points[::5], strict=True):
             axes.annotate(f"{weight:g}", (x, y), textcoords="offset points", xytext=(6, 3))
         return axes
@@ -202,10 +206,7 @@ class TradeOff:
 
     @property
     def _caption(self) -> str:
-        return (
-            f"Means over {counted(self.queries, 'query', 'queries')}, times 100, with the differences from weight 0 "
-            "and their 95% intervals; * is on the Pareto front."
-        )
+        return f"{self.means_over} Differences are from weight 0, with their 95% intervals; * is on the Pareto front."
 
     @property
     def _table(self) -> Any:
@@ -215,7 +216,7 @@ class TradeOff:
             cells = [f"{row['weight']:.2f}{'*' if row['front'] else ''}"]
             for name in ("first", "second"):
                 ends = ends_of(row[f"{name} low"], row[f"{name} high"])
-                cells += [f"{100 * row[name]:.2f}", f"{100 * row[f'{name} difference']:+.2f} ({ends})"]
+                cells += [f"{100 * row[name]:z.2f}", f"{100 * row[f'{name} difference']:+z.2f} ({ends})"]
             rows.append(cells)
         names = [title for measure in self.measures for title in (measure.name, "difference")]
         return text_frame(["weight", *names], rows)
@@ -279,8 +280,6 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
 
     if not isinstance(q, Queries):
         raise TypeError(f"q is of type {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
-    if not q.query_weight.any():
-        raise ValueError("weight is 0 for every query of q: give some queries a weight above 0")
     chosen = parse_all(measures)
     if len(chosen) != 2:
         raise ValueError(f"measures is {chosen!r}: give two, the one to keep and the one to raise")
@@ -306,18 +305,16 @@ def trade_off(first: ArrayLike, second: ArrayLike, q: Queries, measures: Iterabl
     for w in WEIGHTS:
         added = (1 - w) / spreads[0] * arrays[0] + w / spreads[1] * arrays[1]
         by_weight[f"{w:g}"] = {measure: measure.per_query(added, q) for measure in chosen}
-    tests = compare_values(by_weight, q.query_weight).frame
+    tests = compare_values(by_weight, q.query_weight)
     frame = pd.DataFrame({"weight": WEIGHTS})
     for at, name in enumerate(("first", "second")):
-        of_measure = tests.iloc[at::2, 2:].reset_index(drop=True)
+        of_measure = tests.frame.iloc[at::2, 2:].reset_index(drop=True)
         of_measure.loc[0, ["difference", "low", "high"]] = 0.0
         frame[[name, *(f"{name} {column}" for column in of_measure.columns[1:])]] = of_measure
-    points = frame[["first", "second"]].to_numpy()
-    front = {tuple(point) for point in pareto_front(points)}
-    frame["front"] = [tuple(point) in front for point in points]
+    frame["front"] = on_front(frame[["first", "second"]].to_numpy())
 
     # What the choice tests: the loss of the first measure.
     of_first = [of[chosen[0]] for of in by_weight.values()]
     pairs = [paired_differences(of, of_first[0], q.query_weight) for of in of_first]
     losses = tuple(weighted_mean(x, weight) for x, weight in pairs)
-    return TradeOff(frame, chosen, (spreads[0], spreads[1]), pairs[0][0].size, losses)
+    return TradeOff(frame, chosen, (spreads[0], spreads[1]), pairs[0][0].size, tests.means_over, losses)

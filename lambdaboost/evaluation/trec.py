@@ -50,11 +50,11 @@ def read_trec_qrels(path: str | Path) -> Any:
     As `read_trec_run`; grades are whole numbers, those below 0 are kept, and no text may follow them. A document that
     was judged for several subtopics, which the second field names, has the highest of its grades.
     """
-    judged = _read(Path(path), QRELS, 3, int, "relevance")
+    judged = _read(Path(path), QRELS, 3, np.int64, "relevance")
     return judged.groupby(KEY, sort=False, as_index=False).max()
 
 
-def _read(path: Path, form: str, at: int, convert: Callable[[str], float], column: str) -> Any:
+def _read(path: Path, form: str, at: int, convert: Callable[[str], Any], column: str) -> Any:
     """A frame of the query, the document and the number of each line; `form` has the fields, the number is field `at`.
 
     A document may be in a run once, and in qrels once for each subtopic.
@@ -81,7 +81,7 @@ def _read(path: Path, form: str, at: int, convert: Callable[[str], float], colum
                 value = convert(number)
                 if not math.isfinite(value):
                     raise ValueError(f"score {number} is not finite")
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 if fields[0].startswith(b"#"):  # a comment
                     continue
                 raise ValueError(f"line {line} of {path}: {error}; expected lines {form!r}") from None
@@ -103,7 +103,7 @@ def write_trec_run(path: str | Path, run: Any, tag: str = "lambdaboost") -> None
     ``.bz2`` is compressed; an old file is replaced once the new one is whole. Raises ValueError for a frame that
     `from_runs` refuses, and for an id or tag that is not one word.
     """
-    frame = _check_frame("run", run, "score").assign(Q0="Q0", tag=tag)
+    frame = _check_frame("run", run, "score").assign(Q0="Q0", tag=str(tag))
     frame["place"] = frame.groupby("query_id", sort=False).ngroup()
     frame = frame.sort_values(["place", "score", "doc_id"], ascending=[True, False, False], kind="stable")
     frame["rank"] = frame.groupby("place").cumcount() + 1
@@ -121,8 +121,10 @@ def write_trec_qrels(path: str | Path, qrels: Any) -> None:
     '301 0 FT941-1 2\n'
     """
     frame = _check_frame("qrels", qrels, "relevance")
-    _refuse(frame["relevance"] % 1 != 0, "qrels", frame, "has a grade that is not a whole number; round it")
-    frame = frame.assign(zero="0", relevance=frame["relevance"].astype(np.int64))
+    whole = frame["relevance"].astype(np.int64)
+    bad = whole != frame["relevance"]
+    _refuse(bad, "qrels", frame, "has a grade that is not a whole number, or beyond int64; round it")
+    frame = frame.assign(zero="0", relevance=whole)
     _write(Path(path), frame[["query_id", "zero", "doc_id", "relevance"]])
 
 
@@ -238,17 +240,15 @@ def _name_rows(queries: Queries, documents: ArrayLike | None) -> Any:
     if names.shape != (n,):
         raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
     table = pd.DataFrame({"query_id": np.repeat(ids, queries.sizes), "doc_id": names})
-    frame = _ids_as_text("documents", table)
-    _refuse(frame.duplicated(KEY), "documents", frame, "repeats a document; keep one of them")
+    frame = _ids_as_text("queries and documents", table)
+    _refuse(frame.duplicated(KEY), "queries and documents", frame, "repeats a document; keep one of them")
     return frame
 
 
 def _ids_as_text(name: str, table: Any) -> Any:
     """The columns query_id and doc_id as text, so that 301 is '301'."""
-    from pandas.api.types import is_float_dtype
-
     for c in KEY:
-        if is_float_dtype(table[c]):
+        if table[c].dtype.kind == "f":
             raise TypeError(f"{c} of {name} is {table[c].dtype}: give text or whole numbers")
         _refuse(table[c].isna(), name, table, f"has no {c}; give one, or leave the row out")
     return table[KEY].astype(str)
@@ -256,8 +256,6 @@ def _ids_as_text(name: str, table: Any) -> Any:
 
 def _check_frame(name: str, frame: Any, column: str) -> Any:
     """The columns query_id, doc_id and `column` as a pandas frame, ids as text."""
-    from pandas.api.types import is_numeric_dtype
-
     try:
         table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     except TypeError:
@@ -265,7 +263,7 @@ def _check_frame(name: str, frame: Any, column: str) -> Any:
         raise TypeError(f"{name} is of type {kind}: give a DataFrame (pandas, polars, pyarrow)") from None
     if missing := [c for c in (*KEY, column) if c not in table]:
         raise ValueError(f"{name} has no column {missing[0]!r}, only {listed(table)}: rename its columns")
-    if not is_numeric_dtype(table[column]):
+    if table[column].dtype.kind not in "biuf":
         raise TypeError(f"{column} of {name} is {table[column].dtype}: give numbers")
     out = _ids_as_text(name, table).assign(**{column: table[column].to_numpy(np.float64, na_value=np.nan)})
     if out.empty:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost.datasets.arrays import as_array
 from lambdaboost.engines.base import Gradient
 from lambdaboost.objectives.kernels.prepared import LambdaFunction, LambdaMu, Round
 
@@ -39,6 +40,8 @@ class Bound:
         """
         if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
+        if type(scores) is not np.ndarray:  # both engines pass one
+            scores = as_array(scores)
         s, n = np.ascontiguousarray(scores, dtype=np.float64), int(self.offsets[-1])
         if s.shape != (n,):
             raise ValueError(f"scores has shape {s.shape}, expected ({n},): one score per document")

@@ -21,8 +21,8 @@ class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
-    of the documents with a label in a source that the objective reads: documents without a label have λ = 0, would
-    lower the deviation, and so inflate the λ of the others.
+    of the documents with a label in a source that the objective reads: those without one usually have λ = 0, would
+    lower the deviation, and so inflate the λ of the others. All count where the objective reads no labels.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class GradientStep(Objective):
         if self.normalize == "none":
             return lambda now: (of_objective(now)[0], ones)
 
-        # Which documents have a label in one of the sources, and how many of each query, at least 1.
-        labelled = np.zeros(q.n_documents, dtype=bool)
+        # Which documents have a label in one of the sources, if there are any, and how many of each query, at least 1.
+        labelled = np.full(q.n_documents, not self.sources)
         for name in self.sources:
             labelled |= ~np.isnan(q.source(name, allow_negative=True))
         starts, sizes = q.offsets[:-1], q.sizes
@@ -72,13 +72,15 @@ class GradientStep(Objective):
             lam, mu = of_objective(now)
             lam = lam.astype(np.float64)  # since squares have twice the range
             # The mean, 0 up to rounding, is subtracted before squaring.
-            mean = np.repeat(np.add.reduceat(lam, starts) / counts, sizes)
+            mean = np.repeat(np.add.reduceat(np.where(labelled, lam, 0.0), starts) / counts, sizes)
             squares = np.where(labelled, lam - mean, 0.0) ** 2
             spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
             # Where forces cancel, only rounding errors are left, which must not be scaled up to unit variance; and
             # below float32's normal range λ lose digits.
             rounding = ROUNDING * np.maximum.reduceat(np.abs(mu), starts)
             spread[spread < np.maximum(rounding, np.finfo(np.float32).tiny)] = 1.0
+            # Of λ above 1e154, whose squares overflow: `Bound.gradient` refuses NaN.
+            spread[np.isinf(spread)] = np.nan
             return lam / np.repeat(spread, sizes), ones
 
         return lambda_mu

@@ -58,6 +58,10 @@ class Needs:
     counts_documents: bool = False
     allows_negative: bool = False
 
+    def __post_init__(self) -> None:
+        if isinstance(self.sources, str):  # which would be read letter by letter
+            raise TypeError(f"sources is {self.sources!r}: give a tuple such as ({self.sources!r},)")
+
     @staticmethod
     def merged(parts: Sequence[Needs]) -> Needs:
         """What a combination needs: all that any of its parts does."""
@@ -117,6 +121,11 @@ class Objective(Value, registered=False):
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.needs.sources
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether it reads the positions at which rows were shown."""
+        return self.needs.positions
 
     @property
     def measure(self) -> Measure:
@@ -187,14 +196,16 @@ class Objective(Value, registered=False):
         """
         raise NotImplementedError(f"{type(self).__name__} does not define lambdas, which return λ and μ")
 
-    def why_no_pair(self, q: Queries) -> dict[Objective, str]:
-        """Why it, or each of its parts, has no two documents to order in these queries; empty text where it has."""
+    def why_no_pair(self, q: Queries) -> dict[str, str]:
+        """By the repr of it or of each part, why it has no two documents to order here; empty text where it has."""
         if self.parts:
             return {part: why for one in self.parts for part, why in one.why_no_pair(q).items()}
         counts = q.query_weight > 0
-        if not self.sources or any((q.is_ordered(name) & counts).any() for name in self.sources):
-            return {self: ""}
-        return {self: PairRule(self.sources[0]).why_no_pair(q)}
+        # `lambdas` of your own may serve a cost that orders no pairs.
+        own = type(self).prepare is Objective.prepare
+        if own or any((q.is_ordered(name) & counts).any() for name in self.sources):
+            return {repr(self): ""}
+        return {repr(self): PairRule(self.sources[0]).why_no_pair(q)}
 
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.

@@ -39,6 +39,6 @@ class PairObjective(Objective, registered=False):
             return weigh_by_noise(rule, q)
         return PreparedPairs(rule, q)
 
-    def why_no_pair(self, q: Queries) -> dict[Objective, str]:
+    def why_no_pair(self, q: Queries) -> dict[str, str]:
         """Why no pair has a weight above 0; empty text where one has."""
-        return {self: self.rule.why_no_pair(q)}
+        return {repr(self): self.rule.why_no_pair(q)}

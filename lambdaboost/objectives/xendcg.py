@@ -77,7 +77,8 @@ class XENDCG(Objective):
 
         def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = np.empty((2, now.scores.size), np.float32)
-            over_queries(_xendcg_kernel, offsets, now.iteration, seed, now.scores, gains, lam, mu)
+            # The generator's numbers repeat after 2^32 rounds.
+            over_queries(_xendcg_kernel, offsets, now.iteration & MASK, seed, now.scores, gains, lam, mu)
             return lam, mu
 
         return lambda_mu

@@ -25,7 +25,7 @@ from lambdaboost.objectives.swaps.dcg import discounts_to
 from lambdaboost.objectives.swaps.swap import ONE, RANKS, Swap
 
 TWO = np.float32(2)
-# log2((1 + z) / (1 − z)) / z by z², z up to 1/5, within 1e-8.
+# log2((1 + z) / (1 − z)) / z by z², z up to 1/5, within 4e-8.
 B0, B1, B2, B3 = near_polynomial(
     lambda zz: 2 * np.arctanh(np.sqrt(zz)) / np.sqrt(zz) / np.log(2), 3, 0.0, 0.04
 )

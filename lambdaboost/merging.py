@@ -16,6 +16,8 @@ from lambdaboost._checks import check_number
 from lambdaboost.engines import engine_of, refusal
 from lambdaboost.saving import as_saved
 
+LARGEST = 1e100  # of a weight, so that sums of weighted leaves are finite in float64
+
 
 def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     r"""Merge models into one, whose raw score is the weighted sum of theirs.
@@ -55,7 +57,7 @@ def merge(models: Sequence[Any], weights: Sequence[float]) -> Any:
     ValueError
         Before anything is merged: for models of other engines, features or categories; linear models of XGBoost; random
         forests beside boosted trees; several scores per row; rankers that differ in how they read a table; and for
-        weights that are not finite or all zero.
+        weights that are beyond ±1e100, not finite or all zero.
 
     Notes
     -----
@@ -170,7 +172,7 @@ def _check_arguments(models: Any, weights: Any) -> tuple[list[Any], list[float]]
         raise ValueError(
             f"weights has {len(weights)} values, models has {len(models)}: give one for each model"
         )
-    factors = [float(check_number(f"weights[{at}]", weight)) for at, weight in enumerate(weights)]
+    factors = [float(check_number(f"weights[{at}]", w, -LARGEST, LARGEST)) for at, w in enumerate(weights)]
     if not any(factors):
         raise ValueError(f"weights is {factors}: give at least one weight that is not 0")
     return models, factors

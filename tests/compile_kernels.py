@@ -11,12 +11,12 @@ from concurrent.futures import ProcessPoolExecutor
 import drawn
 import joblib
 from naive_measures import instance
-from rules import COMBINED, RULES, is_rare
+from rules import RULES, is_rare
 
 from lambdaboost import CNDCG, NDCG
 from lambdaboost.evaluation import MEASURES
 
-TASKS = [rule.objective for rule in (*RULES, *COMBINED) if not is_rare(rule.objective)]
+TASKS = [rule.objective for rule in RULES if not is_rare(rule.objective)]
 TASKS += [instance(cls, **{"k": 3} if "k" in cls.__dataclass_fields__ else {}) for cls in MEASURES.values()]
 SHAPES = (
     lambda: drawn.make(5, [60, 1, 30, 2]),

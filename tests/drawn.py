@@ -1,5 +1,7 @@
 """Drawn queries: scores and labels with ties, gaps and missing figures."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -91,7 +93,8 @@ def edges(seed=0, sizes=EDGES + LONGER):
 
 
 def rows(q):
-    """(row range, labels by source) of each query; positions as one more."""
+    """(row range, labels by source) of each query; positions as one more, and the query's number."""
     given = {**q.labels, **({} if q.position is None else {"position": q.position})}
-    for a, b in zip(q.offsets, q.offsets[1:], strict=False):
-        yield slice(a, b), {name: labels[a:b].astype(float) for name, labels in given.items()}
+    for query, (a, b) in enumerate(pairwise(q.offsets)):
+        labels = {name: of[a:b].astype(float) for name, of in given.items()}
+        yield slice(a, b), {**labels, "query": query}

@@ -17,6 +17,11 @@ def ranker(engine, **more):
     return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
 
 
+def stock(engine):
+    """What makes its data sets and trains on them: `on_lightgbm` or `on_xgboost`."""
+    return importlib.import_module(f"on_{engine}")
+
+
 def table(X=X, q=Q, **columns):
     """A frame of the features f0, f1, …, the query of each row, and labels; the ranker names all but the features."""
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])

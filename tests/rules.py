@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-import drawn
 import naive
 import numpy as np
 from fresh_tier import FreshTier  # whose folder `naive` has put on the path
 
-from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import (
     CNDCG,
@@ -58,13 +57,6 @@ class Rule:
     skips: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Whole(Rule):
-    """An objective that depends on all queries together: (scores, queries, round) -> λ, μ of all documents."""
-
-    reference: Callable[[np.ndarray, Queries, int], Pair]
-
-
 SHORTER = 70  # characters of an id
 
 
@@ -107,17 +99,13 @@ def _third(s, y):
     return naive.click_tier(s, y["fresh"], [y["relevance"], y["clicks"]])
 
 
-def _swap(metric, **limits):
-    """LambdaRank by what swaps are worth in a measure."""
-    return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **limits)
-
-
-def _local_swap(metric, center, **limits):
-    """SigmoidLocal by what swaps are worth in a measure."""
+def _by_swap(objective, **limits):
+    """LambdaRank or SigmoidLocal by what swaps are worth in its measure."""
+    force = naive.logistic
+    if isinstance(objective, SigmoidLocal):
+        force = partial(naive.local, center=objective.center)
     return Rule(
-        SigmoidLocal(metric, center),
-        lambda s, y, m: naive.by_swap(metric, s, y["relevance"], lambda o: naive.local(o, center)),
-        **limits,
+        objective, lambda s, y, m: naive.by_swap(objective.metric, s, y["relevance"], force), **limits
     )
 
 
@@ -167,21 +155,26 @@ RULES = [
         lambda s, y, m: naive.lambdarank(s, y["relevance"], 5, gain=lambda l: 0.0 if l != l else float(l)),
     ),
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
-    _swap(MAP()),
-    _swap(MAP(k=1)),
-    _swap(MAP(k=5, threshold=2)),
-    _swap(MRR()),
-    _swap(MRR(k=3, threshold=2)),
-    _swap(ERR(max_grade=5), highest=5),
-    _swap(ERR(k=3, max_grade=5), highest=5),
-    _swap(Precision(k=1)),
-    _swap(Precision(k=5, threshold=2)),
-    _swap(Recall(k=5, threshold=2)),
-    _swap(PairAccuracy()),
-    _swap(Spearman()),
-    _local_swap(MAP(), 0.0),
-    _local_swap(ERR(k=10, max_grade=5), 0.5, highest=5),
-    _local_swap(PairAccuracy(), -0.7),
+    *(
+        _by_swap(LambdaRank(metric))
+        for metric in (
+            *(
+                MAP(),
+                MAP(k=1),
+                MAP(k=5, threshold=2),
+                MRR(),
+                MRR(k=3, threshold=2),
+                PairAccuracy(),
+                Spearman(),
+            ),
+            *(Precision(k=1), Precision(k=5, threshold=2), Recall(k=5, threshold=2)),
+        )
+    ),
+    _by_swap(LambdaRank(ERR(max_grade=5)), highest=5),
+    _by_swap(LambdaRank(ERR(k=3, max_grade=5)), highest=5),
+    _by_swap(SigmoidLocal(MAP())),
+    _by_swap(SigmoidLocal(ERR(k=10, max_grade=5), 0.5), highest=5),
+    _by_swap(SigmoidLocal(PairAccuracy(), -0.7)),
     Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
     Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
     Rule(SigmoidLocal(NDCG(k=10), center=-0.7), lambda s, y, m: _lam_s(s, y, 10, -0.7)),
@@ -279,20 +272,21 @@ RULES = [
             y["relevance"],
         ),
     ),
+    *(
+        Rule(
+            XENDCG(metric, seed),
+            lambda s, y, m, metric=metric, seed=seed, gain=gain: naive.xendcg(
+                s,
+                [l if np.isnan(l) else gain(l) for l in y[metric.source]],
+                naive.lightgbm_floats(seed + y["query"], m, len(s)),
+            ),
+            1e-6,
+            skips=("nothing", "twice"),
+        )
+        for metric, seed, gain in (
+            (NDCG(), 12_345, naive.exponential),
+            (CNDCG(), 7, naive.click_gain),
+            (NDCG(gain="linear"), 0, float),
+        )
+    ),
 ]
-
-IDS = [named(rule) for rule in RULES]
-
-
-def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
-    """XE-NDCG, query by query; NaN labels have NaN gains."""
-    found = np.zeros(q.n_documents), np.zeros(q.n_documents)
-    for query, (rows, y) in enumerate(drawn.rows(q)):
-        gains = [l if np.isnan(l) else gain(l) for l in y[source]]
-        parts = naive.xendcg(s[rows], gains, naive.lightgbm_floats(seed + query, m, len(gains)))
-        for whole, part in zip(found, parts, strict=True):
-            whole[rows] = part
-    return found
-
-
-COMBINED = [Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("nothing", "twice"))]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from on_lightgbm import PARAMS
-from rules import CURVE, IDS, RULES
+from rules import CURVE, RULES, named
 
 from lambdaboost import (
     CNDCG,
@@ -46,7 +46,7 @@ Q = Queries(GRADES, sizes=SIZES, clicks=CLICKS, fresh=CLICKS[::-1], position=POS
 XGB = {"nthread": 1, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0.1}
 
 
-@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.parametrize("rule", RULES, ids=named)
 def test_a_gradient_is_what_is_bound_negated_and_weighted(rule):
     bound = rule.objective.on(Q)
     for iteration in (3, 0):

@@ -1,12 +1,11 @@
-"""LambdaLoss, ListNet, ListMLE, ApproxNDCG and XE-NDCG: costs, scores far out, and draws as LightGBM makes them."""
+"""LambdaLoss, ListNet, ListMLE and ApproxNDCG: costs, and scores far out."""
 
 import drawn
 import naive
 import numpy as np
 import pytest
-from rules import naive_xendcg
 
-from lambdaboost import CNDCG, NDCG, XENDCG, ApproxNDCG, LambdaLoss, ListMLE, ListNet, Queries
+from lambdaboost import ApproxNDCG, LambdaLoss, ListMLE, ListNet, Queries
 
 
 def costs():
@@ -55,28 +54,3 @@ def test_a_score_far_out_leaves_the_others_their_digits(objective, far):
     grad, hess = objective.gradient(moved, with_one)
     np.testing.assert_allclose(-grad, expected[0], rtol=0, atol=1e-5 * np.abs(expected[0]).max())
     np.testing.assert_allclose(hess, expected[1], rtol=0, atol=1e-5 * np.abs(expected[1]).max())
-
-
-# XE-NDCG
-
-XENDCGS = [XENDCG(), XENDCG(seed=12_345), XENDCG(CNDCG(), seed=7), XENDCG(NDCG(gain="linear"))]
-GAINS = [naive.exponential, naive.exponential, naive.click_gain, float]
-
-
-def assert_xendcg(objective, gain, scores, q, iteration):
-    lam, mu = naive_xendcg(scores, q, iteration, objective.seed, objective.metric.source, gain)
-    for got, right in zip(objective.gradient(scores, q, iteration), (-lam, mu), strict=True):
-        for rows, _ in drawn.rows(q):
-            atol = 1e-6 * max(np.abs(right[rows]).max(), 1e-30)
-            np.testing.assert_allclose(got[rows], right[rows], rtol=0, atol=atol)
-
-
-@pytest.mark.parametrize(("objective", "gain"), [*zip(XENDCGS, GAINS, strict=True)], ids=map(repr, XENDCGS))
-@pytest.mark.parametrize("spread", [0.0, 1.0, 60.0, 1e6])
-def test_xendcg_equals_one_number_after_the_other(objective, gain, spread):
-    """As LightGBM draws them; lists shorter and longer than those that share one pass, some labels missing."""
-    for seed, missing in enumerate((False, True)):
-        scores, q = drawn.make(seed, [1, 2, 3, 5, 17, 40, 300, 250, 530, 8, 2], spread, missing=missing)
-        assert_xendcg(objective, gain, scores, q, iteration=3)
-        again = objective.gradient(scores, q, 2**64 + 3)  # numbers repeat after 2^32 rounds
-        np.testing.assert_array_equal(again, objective.gradient(scores, q, 3))

@@ -18,7 +18,6 @@ from lambdaboost import (
     Blend,
     ClickTier,
     GradientStep,
-    InversePropensity,
     LambdaRank,
     Linear,
     ListNet,
@@ -28,7 +27,6 @@ from lambdaboost import (
     YetiLoss,
     graded,
 )
-from lambdaboost.clicks import Propensities
 from lambdaboost.objectives import Objective
 
 QUERIES, EACH = 40, 10
@@ -56,7 +54,6 @@ def queries(relevance=GRADES, clicks=ONES, **more):
 NO_ORDER = "no query with a weight above 0 has two documents with different labels in 'relevance'"
 TIED = "documents with equal labels in 'relevance' have no different labels in 'clicks'"
 ZEROS = "zeros='missing' leaves out documents with 0 in 'clicks', and the others do not differ"
-CURVE = Propensities(tuple(1 / np.arange(1, EACH + 1)))
 SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
 
 
@@ -76,8 +73,6 @@ SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
         (GradientStep(Blend(LambdaRank(), ListNet(), Linear(0.0, 0.1))), queries(GRADES), None, None),
         (Scorecard((RankNet(), ClickTier(zeros="missing"), LambdaRank(CNDCG())), (1.0, 0.5, 0.5)), queries(),
          "ClickTier(zeros='missing')", ZEROS),
-        (InversePropensity(LambdaRank(), CURVE), queries(0 * GRADES, position=SHOWN),
-         repr(InversePropensity(LambdaRank(), CURVE)), NO_ORDER),
         (YetiLoss(CNDCG()), queries(clicks=NAN), "YetiLoss(metric=CNDCG())", "missing (NaN) in every row"),
         (graded(), queries(), None, None),
         (graded(0.0), queries(clicks=NAN), "ClickTier()", "'clicks' is missing (NaN) in every row"),

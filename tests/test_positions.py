@@ -5,8 +5,6 @@ from functools import partial
 
 import lightgbm as lgb
 import numpy as np
-import on_lightgbm
-import on_xgboost
 import pandas as pd
 import polars as pl
 import pytest
@@ -23,8 +21,10 @@ RANKS = np.concatenate([np.random.default_rng(size).permutation(size) + 1 for si
 RANKS[::7] = np.nan
 CODES = np.nan_to_num(RANKS).astype(np.int32)
 QID = Q0.query_of_row
-LGB = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1, "deterministic": True}
-XGB = {"nthread": 1, "min_child_weight": 0}
+PARAMS = {
+    "lightgbm": {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1, "deterministic": True},
+    "xgboost": {"nthread": 1, "min_child_weight": 0},
+}
 
 
 class ByPosition(Objective, registered=False):
@@ -35,25 +35,19 @@ class ByPosition(Objective, registered=False):
         return Needs(positions=True)
 
     def lambdas(self, scores, q, iteration):
-        position = q.required_position()
-        lam = np.divide(1.0, position, where=position > 0, out=np.zeros(position.size)) - scores
+        lam = np.divide(1.0, q.position, where=q.position > 0, out=np.zeros(scores.size)) - scores
         return lam, np.ones(lam.size)
 
 
 def dataset(engine, position=RANKS, X=X, **more):
-    make = on_lightgbm.dataset if engine == "lightgbm" else on_xgboost.dataset
-    return make(X, Q0.relevance, group=Q0.sizes, position=position, **more)
+    return rankers.stock(engine).dataset(X, Q0.relevance, group=Q0.sizes, position=position, **more)
 
 
 BY_POSITION = ByPosition()
 
 
 def train(engine, data, objective=BY_POSITION, **more):
-    params = LGB if engine == "lightgbm" else XGB
-    if engine == "xgboost":
-        more = {"verbose_eval": False, **more}
-    module = on_lightgbm if engine == "lightgbm" else on_xgboost
-    return module.train(params, data, 4, objective=objective, **more)
+    return rankers.stock(engine).train(PARAMS[engine], data, 4, objective=objective, **more)
 
 
 def scores(engine, booster):
@@ -138,10 +132,6 @@ def test_positions_are_kept_by_everything_that_keeps_labels():
     halves = [collection.take(np.arange(10)), collection.take(np.arange(10, 30))]
     assert np.array_equal(Collection.concat(halves).queries.position, CODES)
     assert Queries([1], sizes=[1]).position is None
-    with pytest.raises(
-        ValueError, match="no positions here: give the rank of each row, from 1, as position="
-    ):
-        Queries([1], sizes=[1]).required_position()
 
 
 def placed(position):
@@ -175,7 +165,9 @@ def test_parts_are_joined_by_the_names_of_their_positions(parts, codes, names):
 def test_positions_that_are_not_there(engine):
     with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train(engine, dataset(engine, position=None))
-    with pytest.raises(ValueError, match="no positions here"):
+    with pytest.raises(
+        ValueError, match="no positions here: give the rank of each row, from 1, as position="
+    ):
         ByPosition().gradient(np.zeros(N), Q0)
     with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
         train(engine, dataset(engine, position=None), Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)))

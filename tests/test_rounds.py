@@ -4,7 +4,7 @@ import lightgbm as lgb
 import pytest
 import xgboost as xgb
 from on_lightgbm import PARAMS
-from rankers import Q, X
+from rankers import Q, X, stock
 
 from lambdaboost import Blend, LambdaRank, RankNet, SigmoidLocal
 
@@ -44,29 +44,24 @@ class Wrapped:
         return RankNet()(scores, data)
 
 
-def dataset():
-    return lgb.Dataset(X, Q.relevance, group=Q.sizes)
-
-
-def matrix():
-    return xgb.DMatrix(X, Q.relevance, group=Q.sizes)
+def dataset(engine):
+    return stock(engine).dataset(X, Q.relevance, group=Q.sizes)
 
 
 def updates(engine):
     """A booster of a loop of updates, and what updates it by an objective."""
     if engine == "lightgbm":
-        booster = lgb.Booster({**PARAMS, "objective": "none"}, dataset())
+        booster = lgb.Booster({**PARAMS, "objective": "none"}, dataset(engine))
         return booster, lambda objective: booster.update(fobj=objective)
-    data = matrix()
+    data = dataset(engine)
     booster = xgb.Booster(XGB, [data])
     return booster, lambda objective: booster.update(data, 0, fobj=objective)
 
 
 def stock_train(engine, objective, rounds, params=None, model=None):
-    if engine == "lightgbm":
-        made = {**PARAMS, **(params or {}), "objective": objective}
-        return lgb.train(made, dataset(), rounds, init_model=model)
-    return xgb.train({**XGB, **(params or {})}, matrix(), rounds, obj=objective, xgb_model=model)
+    base, start = {"lightgbm": (PARAMS, "init_model"), "xgboost": (XGB, "xgb_model")}[engine]
+    made, more = {**base, **(params or {})}, {start: model}
+    return stock(engine).train(made, dataset(engine), rounds, objective=objective, **more)
 
 
 def expected(times, first=0):
@@ -98,7 +93,7 @@ def test_rounds_without_a_split():
 
 def test_boost_has_no_round():
     """XGBoost's `Booster.boost` takes gradients that the caller computes, so `gradient` is given the round."""
-    (seen, objective), data = scheduled(), matrix()
+    (seen, objective), data = scheduled(), dataset("xgboost")
     booster = xgb.Booster(XGB, [data])
     for i in range(3):
         scores = booster.predict(data, output_margin=True)

@@ -82,7 +82,17 @@ def test_the_stages_and_the_stock_baselines_are_rows(tuned):
     assert isinstance(tuned, Tuned) and tuned.choice.question == "choice"
     assert tuned.rounds == 2 * tuned.choice.rounds  # the folds have half of the queries
     assert "▲ better" in repr(tuned) and repr(tuned).startswith(f"Tuned: {tuned.choice.candidate}")
-    assert "<table" in tuned._repr_html_()
+    assert repr(tuned).splitlines()[1] == repr(tuned.model) and "<table" in tuned._repr_html_()
+
+
+def test_the_table_fits_a_terminal_and_calls_baselines_by_their_number(tuned):
+    lines = repr(tuned).splitlines()
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(tuned.comparison.candidate), 1)}
+    for _, row in tuned.comparison.iterrows():
+        against = f", against {numbers[row.baseline]}" if row.baseline else ""
+        at = lines.index(f"{numbers[row.candidate]} {row.question}: {row.candidate}{against}")
+        (line,) = (one for one in lines[at + 1 : at + 3] if one.split()[0] == row.measure)
+        assert f" {100 * row['mean']:.2f}" in line and len(line) <= 80
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
@@ -157,6 +167,18 @@ def test_cross_validation_is_that_of_a_plain_loop():
     assert found.queries.n_documents == q.n_documents and "; 12 rounds, the limit; " in repr(found)
 
 
+def test_out_of_fold_scores_have_the_rows_of_the_table():
+    """Whose queries are apart; documents of a Collection are its rows."""
+    X, y = frame_of(TRAIN)
+    ranker = RANKERS["lightgbm"](query="session", n_estimators=2, n_jobs=1, verbose=-1)
+    found = cross_validate(ranker, X, y, folds=2)
+    assert np.array_equal(y[found.rows], found.queries.relevance)
+    assert np.array_equal(X.session[found.rows], found.queries.ids[found.queries.query_of_row])
+    of_collection = cross_validate(ranker, Columns("session").read(X, y), folds=2)
+    assert np.array_equal(of_collection.scores, found.scores)
+    assert np.array_equal(of_collection.rows, np.arange(len(y)))
+
+
 def test_a_label_that_is_added_is_trained_on_and_not_measured_by():
     ranker = RANKERS["lightgbm"](n_estimators=4, n_jobs=1, verbose=-1)
     held_out = np.arange(50) < 20
@@ -187,6 +209,16 @@ def test_a_setting_that_fails_is_a_row():
     rows = found.comparison[found.comparison.error != ""]
     assert rows.candidate.str.startswith("lambdarank").all() and len(rows) >= 1
     assert found.choice.candidate.startswith(repr(LOSS)) and rows.iloc[0].error[:80] in repr(found)
+
+
+def test_labels_below_0_are_searched_by_their_order():
+    """Such as returns; the engine's own objectives refuse them, and so does `YetiLoss`, whose gains they have not."""
+    data = replace(TRAIN, queries=Queries(LABELS - 2.5, TRAIN.queries.sizes))
+    found = tune(data, measure="spearman", engine="lightgbm", **TINY)
+    assert "LambdaRank(metric=Spearman()), LightGBM, trees 1" in found.scores
+    failed = found.comparison[found.comparison.error != ""]
+    assert failed.candidate.str.contains("lambdarank|rank_xendcg").all() and not failed.empty
+    assert tune(data, measure="pearson", engine="lightgbm", **TINY).choice.candidate.startswith("RankNet()")
 
 
 def test_a_measure_that_a_constant_model_leaves_undefined_does_not_end_the_search():
@@ -281,9 +313,8 @@ def test_a_tolerance_merges_the_models_of_each_label(tolerance):
     # The second model is stopped by its own measure.
     alone = clone(second).set_params(n_estimators=TINY["rounds"], n_jobs=1)
     assert second.n_estimators == 2 * cross_validate(alone, data, None, BOTH[::-1], folds=2).rounds
-    # The members have all that made the merged model, whose rounds are those of both.
-    n = found.model.booster_.current_iteration()
-    assert repr(found).splitlines()[0] == f"Tuned: {found.choice.candidate}, {n} rounds" and n > found.rounds
+    # The members have all that made the merged model.
+    assert repr(found).splitlines()[1:3] == [*map(repr, found.members)]
     assert (first.objective, first.n_estimators) == (found.objective, found.rounds)
     assert second.objective == YetiLoss(CNDCG()) and " · " in found.choice.candidate
     X = pd.DataFrame(TRAIN.features, columns=TRAIN.feature_names)
@@ -436,7 +467,7 @@ def refused(text, X=TRAIN, *args, kind=ValueError, **given):
 def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
     monkeypatch.setattr(search, "train_fold", lambda *_: pytest.fail("trained"))
     refused("minutes is 0: give a number above 0", minutes=0)
-    refused("settings is 0", settings=0)
+    refused("settings is 99: give a whole number from 1 to 12", settings=99)
     refused("engine is 'catboost', expected lightgbm or", engine="catboost")
     refused(r"measure CNDCG\(source='sales'\), in X: no label source", measure=CNDCG(source="sales"))
     nan = Unknown(k=3)
@@ -466,7 +497,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
 
 UNSEEN, DART = (
     ".* would end the training of a fold unseen",
-    "dart rescales .*: give early_stopping_rounds=None",
+    "dropout .* rescales .*: give early_stopping_rounds=None",
 )
 
 

@@ -23,7 +23,7 @@ def interpreted():
     return found
 
 
-@pytest.mark.parametrize(("at", "rule"), list(enumerate(rules.RULES)), ids=rules.IDS)
+@pytest.mark.parametrize(("at", "rule"), list(enumerate(rules.RULES)), ids=map(rules.named, rules.RULES))
 def test_same_figures_interpreted(at, rule, interpreted):
     for ours, theirs in zip(rule.objective.gradient(SCORES, Q, iteration=3), interpreted[at], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * max(np.abs(theirs).max(), 1e-30))

@@ -24,7 +24,7 @@ VALID = "File to measure on, such as of a later time, instead of cross-validatio
 MEASURE = f"{opt.MEASURE} The first decides. Default: ndcg@10."
 TOLERANCE = "With two measures: the tolerated loss of the first, such as 0.005, for more of the second."
 ENGINE = "The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
-SETTINGS = f"Number of tree settings to try, at most {len(PORTFOLIO)}."
+SETTINGS = "Number of tree settings to try."
 ROUNDS = "Maximum number of rounds in a fold; without --valid the model has more, as it has more queries."
 
 
@@ -35,7 +35,7 @@ def tune(
     measure: Annotated[list[Measure] | None, opt.measures(MEASURE)] = None,
     tolerance: Annotated[float | None, Option(metavar="LOSS", help=TOLERANCE)] = None,
     engine: Annotated[opt.Engine | None, Option(help=ENGINE)] = None,
-    settings: Annotated[int, Option(min=1, help=SETTINGS)] = TRIED,
+    settings: Annotated[int, Option(min=1, max=len(PORTFOLIO), help=SETTINGS)] = TRIED,
     minutes: Annotated[float | None, Option(help="Start no training after this time.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help=ROUNDS)] = 500,

@@ -61,6 +61,9 @@ class CrossValidated:
         The time of all trainings together.
     warnings : tuple of str
         What the trainings warned of, each text once.
+    rows : int64 array of shape (n_documents,)
+        The row of X that each document is, since the rows of a query need not be together there:
+        ``out_of_fold[found.rows] = found.scores`` has the order of X.
 
     """
 
@@ -72,6 +75,7 @@ class CrossValidated:
     limit: int
     seconds: float
     warnings: tuple[str, ...] = ()
+    rows: NDArray[np.int64] | None = None
 
     @property
     def means(self) -> dict[Measure, float]:
@@ -117,6 +121,7 @@ def cross_validate(
         Rounds without improvement after which a fold ends. None trains and measures exactly ``n_estimators`` rounds.
     workers : int
         Number of processes, each of which trains a fold; -1 for one per processor. The result does not depend on it.
+        Progress is shown within ``joblib.parallel_config(verbose=10)``.
     seed : int
         Seed of the folds and of the order of documents.
 
@@ -165,7 +170,10 @@ def cross_validate(
     scores, nested = np.empty_like(found.scores), np.empty_like(found.scores)
     order = data.queries.shuffled_rows(seed)
     scores[order], nested[order] = found.scores, found.nested_scores
-    return replace(found, queries=data.queries, scores=scores, nested_scores=nested)
+    rows = data.rows
+    if rows is None or data is X:
+        rows = np.arange(len(scores))
+    return replace(found, queries=data.queries, scores=scores, nested_scores=nested, rows=rows)
 
 
 def check_ranker(ranker: Any, early_stopping_rounds: int | None) -> None:
@@ -183,8 +191,8 @@ def check_ranker(ranker: Any, early_stopping_rounds: int | None) -> None:
     is_dart = "dart" in (engine.given(params, "boosting"), params.get("booster"))
     if early_stopping_rounds is not None and (is_dart or drops):
         raise ValueError(
-            "dart rescales earlier trees in each round, so that the first n rounds are not the model of n rounds: give "
-            "early_stopping_rounds=None"
+            "dropout (dart, rate_drop, one_drop) rescales earlier trees in each round, so that the first n rounds are "
+            "not the model of n rounds: give early_stopping_rounds=None"
         )
     known = ("n_estimators", "early_stopping_rounds")
     further = {name: value for name, value in params.items() if name not in known and value is not None}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import package
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets import Collection, Columns, Encoder
+from lambdaboost.datasets import Collection, Columns, Encoder, Queries
 from lambdaboost.datasets.collection import check_alone
 from lambdaboost.datasets.columns import QUERY
 from lambdaboost.datasets.queries import RELEVANCE
@@ -31,7 +31,7 @@ from lambdaboost.evaluation.measure import check_measure
 from lambdaboost.evaluation.naming import parse_all
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.merging import merge
-from lambdaboost.objectives import LambdaRank, Scorecard, YetiLoss, graded
+from lambdaboost.objectives import LambdaRank, RankNet, Scorecard, YetiLoss, graded
 from lambdaboost.objectives.swaps import has_swap
 from lambdaboost.tuning.cross_validate import (
     PATIENCE,
@@ -89,7 +89,8 @@ def tune(
     query, sources, position, weight : str, list or dict, str, str
         Columns of X, as of the rankers.
     measure : Measure, str or iterable of them
-        The first decides; with several, every comparison has a row for each.
+        The first decides; with several, every comparison has a row for each. Labels below 0 need one of their order,
+        such as "spearman": the trees are then searched with `LambdaRank` of it, or with `RankNet`.
     tolerance : float, optional
         With two measures: how much of the first may be lost, in its units, such as 0.005, for more of the second. The
         models of each label alone are merged with the largest weight that is proven to lose less, by `trade_off`: on
@@ -134,8 +135,9 @@ def tune(
 
     # Check and read all arguments, before anything is trained.
     measures = parse_all(measure)
-    for name, value, least in (("settings", settings, 1), ("folds", folds, 2), ("rounds", rounds, 1)):
-        check_whole(name, value, least)
+    check_whole("settings", settings, 1, len(PORTFOLIO))
+    check_whole("folds", folds, 2)
+    check_whole("rounds", rounds)
     check_whole("seed", seed, 0)
     check_whole("workers", 1 if workers is None else workers)
     if minutes is not None:
@@ -164,7 +166,7 @@ def tune(
 
     # Settings of trees come first, then objectives on the best of them.
     others = [one for one in ENGINES if one != main and engine is None and find_spec(one)]
-    planned = settings_of_trees(main, others, settings, measures[0])
+    planned = settings_of_trees(main, others, settings, searched_with(measures[0], data.queries))
     n = len(planned) + len(objectives_on(planned[-1], 1, measures, further))
     n_folds = int(fold.max()) + 1
     worth = 1 + data.queries.n_documents * n // ROWS_OF_PROCESS
@@ -173,8 +175,8 @@ def tune(
         f"tune: up to {n} settings in {counted(n_folds, 'fold')}, {counted(processes, 'process', 'processes')}",
         file=sys.stderr,
     )
-    search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, n, planned)
-    search.run_stages(further, np.inf if minutes is None else 60 * minutes)
+    search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, planned)
+    is_stopped = search.run_stages(n, further, np.inf if minutes is None else 60 * minutes)
     if not search.results:
         reasons = [f"no setting can be trained; {one.name}: {said}" for one, said in search.failed.items()]
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])
@@ -214,7 +216,7 @@ def tune(
         notes=tuple(notes),
         trade_off=curve,
         weights=weights,
-        is_stopped=search.is_stopped,
+        is_stopped=is_stopped,
     )
 
 
@@ -258,9 +260,8 @@ def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collectio
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     shared = shared_queries(train, part)
     if shared.size:
-        ids, which = part.queries.ids, str(shared[0])
-        if ids is not None:
-            which = plain(ids[shared[0]])
+        ids, first = part.queries.ids, shared[0]
+        which = plain(first if ids is None else ids[first])
         raise ValueError(
             f"valid shares {counted(shared.size, 'query', 'queries')} with X, the first is query {which}: the choice "
             "would be made on training data; remove them from one part"
@@ -271,23 +272,24 @@ def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collectio
 # The settings: each is compared with one that differs from it in one thing.
 
 
-def settings_of_trees(main: str, others: Sequence[str], n: int, measure: Measure) -> list[Setting]:
-    """The engine's default, then `YetiLoss` on the first `n` settings of trees, of which other engines have two."""
+def settings_of_trees(main: str, others: Sequence[str], n: int, objective: Any) -> list[Setting]:
+    """The engine's default, then an objective on the first `n` settings of trees, of which other engines have two."""
     default = Setting("default", ENGINES[main].NATIVE_OBJECTIVES[0], main, 0)
-    own = Setting("objective", YetiLoss(metric_of(measure)), main, 0, default)
-    trees = [
-        own._replace(question="trees", trees=at, baseline=own) for at in range(1, min(n, len(PORTFOLIO)))
-    ]
+    own = Setting("objective", objective, main, 0, default)
+    trees = [own._replace(question="trees", trees=at, baseline=own) for at in range(1, n)]
     shared = [one for one in trees if one.trees in SHARED]
     like = [one._replace(question="engine", engine=other, baseline=one) for other in others for one in shared]
     return [default, own, *trees, *like]
 
 
-def metric_of(measure: Measure) -> Any:
-    """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
+def searched_with(measure: Measure, q: Queries) -> Any:
+    """The objective of the search of trees: `YetiLoss`; of labels below 0, which have no gain, one of their order."""
+    metric: Any = NDCG()
     if isinstance(measure, NDCG | CNDCG) and has_swap(measure):
-        return replace(measure, k=None, empty=0.0)
-    return NDCG()
+        metric = replace(measure, k=None, empty=0.0)  # without a cutoff all documents are ordered
+    if all(np.nanmin(q.labels[source]) >= 0 for source in metric.sources):
+        return YetiLoss(metric)
+    return LambdaRank(replace(measure, empty=0.0)) if has_swap(measure) else RankNet()
 
 
 def objectives_on(
@@ -302,18 +304,18 @@ def objectives_on(
     own = [name for name in ENGINES[best.engine].NATIVE_OBJECTIVES if name != "rank:map"]
     if not best.trees:
         own = own[1:]
-    others: list[Any] = [*own, LambdaRank(first.metric)]
+    others: list[Any] = [*own, LambdaRank(first.metric) if isinstance(first, YetiLoss) else RankNet()]
     for measure in measures:
         if has_swap(measure) and not isinstance(measure, NDCG | CNDCG):
             others.append(LambdaRank(replace(measure, empty=0.0)))
-    found = [like_best._replace(question="objective", objective=one) for one in others]
+    found = [like_best._replace(question="objective", objective=one) for one in others if one != first]
 
     # The second label added to the grades, alone, beside them in one training, and where grades tie.
     for source in further:
-        metric = CNDCG(source=source)
+        metric: Any = CNDCG(source=source)
         for measure in measures[1:]:
             if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,) and has_swap(measure):
-                metric = metric_of(measure)
+                metric = replace(measure, k=None, empty=0.0)
         alone, like_best = YetiLoss(metric), like_best._replace(question="label")
         found += [
             like_best._replace(added=source, eligible=False),
@@ -366,37 +368,35 @@ class Search:
     rounds: int
     processes: int
     seed: int
-    n_settings: int  # at most, until the best of the trees is known
     planned: list[Setting]  # first those of trees, then also the objectives on the best of them
     results: Results = field(default_factory=dict)
     failed: dict[Setting, str] = field(default_factory=dict)
-    is_stopped: bool = False
 
-    def run_stages(self, further: Sequence[str], seconds: float) -> None:
+    def run_stages(self, at_most: int, further: Sequence[str], seconds: float) -> bool:
         """Cross-validate the settings of trees, and then those of objectives on the best of them.
 
-        Ctrl-C ends the search, once a setting is complete.
+        Their number is `at_most` until this is known. True if Ctrl-C ended the search, once a setting is complete.
         """
         default, measure, begin = self.planned[0], self.measures[0], time.time()
         try:
-            self.run(self.planned, begin + SHARE_OF_TREES * seconds)
+            self.run(self.planned, at_most, begin + SHARE_OF_TREES * seconds)
             trees = [one for one in self.results if one != default and one.engine == default.engine]
             if trees:
                 best = max(trees, key=lambda one: self.results[one].means[measure])
                 on_best = objectives_on(best, len(trees), self.measures, further)
                 self.planned += on_best
-                self.n_settings = len(self.planned)
-                self.run(on_best, begin + seconds)
+                self.run(on_best, len(self.planned), begin + seconds)
         except KeyboardInterrupt:
             if not self.results:
                 raise
-            self.is_stopped = True
             print("tune: stopped; the choice is made among the settings that are complete", file=sys.stderr)
+            return True
+        return False
 
-    def run(self, settings: Sequence[Setting], until: float) -> None:
+    def run(self, settings: Sequence[Setting], of: int, until: float) -> None:
         """Cross-validate settings, of which those with a fold that has not begun by `until` are left out.
 
-        A line for each goes to stderr.
+        A line for each, with its number `of` all, goes to stderr.
         """
         import joblib
 
@@ -414,7 +414,8 @@ class Search:
             of_folds: list[TrainedFold | None] = [next(trained) for _ in range(folds)]
             complete = [one for one in of_folds if one is not None]
             if errors := [one.error for one in complete if one.error is not None]:
-                said = self.failed[setting] = " ".join(f"{type(errors[0]).__name__}: {errors[0]}".split())
+                said = str(errors[0]) if isinstance(errors[0], ValueError) else repr(errors[0])
+                self.failed[setting] = " ".join(said.split())
             elif len(complete) < folds:
                 continue
             else:
@@ -428,7 +429,7 @@ class Search:
                 else:
                     self.results[setting] = found
             done = len(self.results) + len(self.failed)
-            print(f"tune: {done} of {self.n_settings}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
+            print(f"tune: {done} of {of}: {setting.name}: {plain(said, 300)}", file=sys.stderr)
 
     def notes(self) -> list[str]:
         """What the table does not show: rounds at the limit, settings that were not reached, warnings of trainings."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._words import counted
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Encoder, Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
@@ -32,7 +32,7 @@ from lambdaboost.evaluation.significance import (
     paired_differences,
     two_sided_p,
 )
-from lambdaboost.saving import as_saved, check_suffix, save
+from lambdaboost.saving import check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,7 @@ COLUMNS = (
     *("question", "candidate", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM, "mark"),
     *("rounds", "seconds", "error"),
 )
+HEADER = ("Question", "Candidate", "Baseline", "Measure", "Mean", "Difference", "Interval", "p", HOLM)
 
 
 class Setting(NamedTuple):
@@ -120,19 +121,15 @@ class Tuned:
         """The comparison times 100, as a pandas frame of texts."""
         rows = []
         for row in self.comparison.to_dict("records"):
-            if row["error"]:
-                rows.append([row["question"], row["candidate"], row["error"], *[""] * 6])
-                continue
-            cells = [row["question"], row["candidate"], row["baseline"], row["measure"]]
-            cells.append(f"{100 * row['mean']:.2f}")
-            if not row["baseline"]:
-                rows.append([*cells, *[""] * 4])
-                continue
-            difference = f"{row['mark']} {100 * row['difference']:+.2f}".lstrip()
-            ends = ends_of(row["low"], row["high"])
-            rows.append([*cells, difference, ends, f"{row['p']:.2g}", f"{row[HOLM]:.2g}"])
-        header = ["Question", "Candidate", "Baseline", "Measure", "Mean", "Difference", "Interval", "p", HOLM]
-        return text_frame(header, rows)
+            cells = [row["question"], row["candidate"], row["baseline"] or row["error"], row["measure"]]
+            if row["measure"]:
+                cells.append(f"{100 * row['mean']:.2f}")
+            if row["baseline"]:
+                cells.append(f"{row['mark']} {100 * row['difference']:+.2f}".lstrip())
+                cells.append(ends_of(row["low"], row["high"]))
+                cells += [f"{row['p']:.2g}", f"{row[HOLM]:.2g}"]
+            rows.append(cells + [""] * (len(HEADER) - len(cells)))
+        return text_frame(HEADER, rows)
 
     @property
     def caption(self) -> str:
@@ -144,17 +141,29 @@ class Tuned:
         )
 
     @property
-    def _title(self) -> str:
-        """The choice, and the rounds of the model, which of a merged one are those of all members together."""
-        saved = as_saved(self.model)
-        n = saved.engine.n_rounds(saved.booster)
-        return f"Tuned: {self.choice['candidate']}, {counted(n, 'round')}"
+    def _title(self) -> tuple[str, ...]:
+        """The choice, and its rankers with their parameters and rounds."""
+        return (f"Tuned: {self.choice['candidate']}", *map(repr, self.members))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title, "", self.table.to_string(index=False), "", self.caption, *self.notes])
+        # A line of its own for each candidate, whose name is longer than all columns together; baselines by number.
+        head, *lines = self.table[[*HEADER[3:]]].to_string(index=False).splitlines()
+        shown, numbers = [f"    {head}"], {"": 0}
+        for row, line in zip(self.comparison.to_dict("records"), lines, strict=True):
+            name = row["candidate"]
+            heading = f"{numbers.setdefault(name, len(numbers))} {row['question']}: {name}"
+            if row["baseline"]:
+                heading += f", against {numbers[row['baseline']]}"
+            if row["error"]:
+                heading += f": {row['error']}"
+            if row["measure"] in ("", self.choice["measure"]):
+                shown.append(plain(heading, 1_000))
+            if row["measure"]:
+                shown.append(f"    {line}")
+        return "\n".join([*self._title, "", *shown, "", self.caption, *self.notes])
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, self.table, self.caption, *self.notes)
+        return as_html(*self._title, self.table, self.caption, *self.notes)
 
     def save(
         self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None

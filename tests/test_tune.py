@@ -461,7 +461,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch):
 
 UNSEEN, DART = (
     ".* would end the training of a fold unseen",
-    "dart rescales .*: give early_stopping_rounds=None",
+    "dropout .* rescales .*: give early_stopping_rounds=None",
 )
 
 

@@ -203,7 +203,7 @@ def query_folds(
     else:
         # A Dataset that is not constructed yet has the sizes of its queries as they were given.
         offsets = engine.fields_of(queries).offsets
-        if offsets is None or offsets.size == 0:
+        if offsets is None or offsets.size < 2:
             raise ValueError(engine.NO_GROUPS)
         sizes = np.diff(offsets)
     fold = np.repeat(draw_folds(np.arange(sizes.size), n, seed), sizes)

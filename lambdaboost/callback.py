@@ -124,7 +124,7 @@ def check_sources(reader: Any, q: Queries, table: str | None = None, *, engine: 
 
     # How to give it, which depends on where the queries come from.
     if table is not None:
-        remedy = f"name its column in {argument}= of the ranker, and give a table with it"
+        remedy = f"name its column in {argument}=, and give a table with it"
     elif engine is None:
         remedy = "LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker, which takes columns of X"
     else:
@@ -181,7 +181,10 @@ def known_data(data: Any) -> KnownData:
 def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike | None) -> KnownData:
     """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
-        raise ValueError("group is missing: pass group=[documents of each query] to fit")
+        raise ValueError(
+            "group is missing: give fit(group=[documents of each query]) of LGBMRanker, or train by lightgbm.train, "
+            "xgboost.train or LambdaRanker; other estimators pass no queries"
+        )
     labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
     known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
     if known is not None and known.owner() is labels and _unchanged(known.fields, fields):
@@ -195,7 +198,7 @@ def _know(owner: Any, engine: Engine | None, fields: tuple[Any, ...]) -> KnownDa
     # What a data set of an engine may lack, or have lost.
     if engine is not None:
         name = f"{type(owner).__module__.partition('.')[0]}.{type(owner).__name__}"
-        if offsets is None or offsets.size == 0:
+        if offsets is None or offsets.size < 2:
             raise ValueError(engine.NO_GROUPS)
         if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
             raise ValueError(f"the {name} has no labels: give label=grades")

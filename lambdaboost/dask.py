@@ -23,6 +23,7 @@ import numpy as np
 from lambdaboost._checks import check_whole, error_context
 from lambdaboost._warn import warn
 from lambdaboost._words import quote
+from lambdaboost.callback import check_sources
 from lambdaboost.datasets import Collection, Columns, Encoder
 from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.engines import ENGINES
@@ -104,8 +105,9 @@ def train(
         raise ValueError(f"objective is '{checked}': train it by the engine's own Dask module")
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
+    check_whole("rounds", rounds)
     columns = Columns(query, relevance, sources, position, weight)
-    read, held_out = partial(_read_partition, columns=columns, check=checked.gradient), []
+    read, held_out = partial(_read_partition, columns=columns, reader=checked), []
     parts = _read_partitions(client, checked, "frame", frame, read)
     if valid is not None:
         check_whole("early_stopping", early_stopping)
@@ -113,7 +115,7 @@ def train(
         like = client.submit(
             lambda part: Encoder(columns, part.feature_names or (), part.categories), parts[0].collection
         ).result()
-        read = partial(_read_partition, columns=like, check=measure.per_query)
+        read = partial(_read_partition, columns=like, reader=measure)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
     for part_of_objective, why in parts[0].why_no_pair.items():
         if all(part.why_no_pair[part_of_objective] for part in parts):
@@ -125,6 +127,9 @@ def train(
     settings = (checked, params, rounds, measure, early_stopping)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(workers, client=client):
+        # One that this waited for may have ended workers, and LightGBM's network would wait for them.
+        if dead := set(workers) - client.nthreads(workers).keys():
+            raise RuntimeError(f"workers died before the training: {', '.join(sorted(dead))}; train again")
         calls = {}
         for worker, network in stock.open_network(client, workers).items():
             own = [part.collection for part in parts if part.worker == worker]
@@ -132,7 +137,7 @@ def train(
             calls[worker] = client.submit(_train_on_worker, *given, workers=[worker], pure=False)
         finish(client, calls)
         model = client.gather(calls[workers[0]])
-    return stock.read(stock.alone(model))
+    return stock.read(model)
 
 
 # Whole queries on the workers.
@@ -182,16 +187,18 @@ def _read_partitions(
     return parts
 
 
-def _read_partition(name: str, frame: Any, columns: Columns | Encoder, check: Any) -> Collection | None:
-    """The queries of a partition, which pass `check` (scores, queries); None without rows.
+def _read_partition(name: str, frame: Any, columns: Columns | Encoder, reader: Any) -> Collection | None:
+    """The queries of a partition, which an objective or a measure can read; None without rows.
 
     An error during the training would come too late: the other workers would wait.
     """
     if not len(frame):
         return None
     part = columns.read(frame.reset_index(drop=True), name=name)
+    check_sources(reader, part.queries, name)
     with error_context(name):
-        check(np.zeros(part.queries.n_documents), part.queries)
+        compute = reader.gradient if isinstance(reader, Objective) else reader.per_query
+        compute(np.zeros(part.queries.n_documents), part.queries)
     return part
 
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,6 @@ from lambdaboost.engines import ENGINES, engine_of, refusal
 from lambdaboost.engines.base import Engine
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.parsing import read_objective
-
-# The entries of a description that `save` writes itself.
-OWN_ENTRIES = (
-    "engine", "model_sha256", "objective", "params", "versions", "columns", "categories", "sha256",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,16 +159,16 @@ def as_saved(model: Any) -> SavedModel:
     if isinstance(model, SavedModel):
         return model
     booster = booster_of(model)
+    engine = engine_of(booster)
+    if engine is None:
+        raise TypeError(
+            f"model is of type {type(model).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
+            "LambdaRanker; joblib saves other estimators"
+        )
     # XGBoost's rankers keep the rounds after the best one, and cannot slice a linear model, which predicts with all.
     if hasattr(model, "get_booster") and model.booster != "gblinear":
         with suppress(AttributeError):  # it did not stop early
             booster = booster[: model.best_iteration + 1]
-    engine = engine_of(booster)
-    if engine is None:
-        raise TypeError(
-            f"model is of type {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
-            "LambdaRanker; joblib saves other estimators"
-        )
     about = {"engine": engine.NAME, "params": {"missing": getattr(model, "missing", math.nan)}}
     encoder = Encoder(Columns())
     if hasattr(model, "_fitted"):
@@ -234,8 +228,7 @@ def save(
     if isinstance(model, SavedModel):
         raise TypeError("model is what load returned: copy its two files, or save its booster and encoder")
     path, saved = Path(path), as_saved(model)
-    booster, engine = saved.booster, saved.engine
-    encoder = encoder or known_encoder(model)
+    booster, engine, encoder = saved.booster, saved.engine, encoder or known_encoder(model)
     if objective is None:  # known by a ranker, and by what `merge` returns
         objective = getattr(model, "objective_", None)
     if params is None and booster is not model:  # a ranker
@@ -243,22 +236,21 @@ def save(
         params.pop("objective", None)
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
-    text = text_of(read_objective(objective))
-    for own in OWN_ENTRIES:
-        if own in (about or ()):
-            raise ValueError(f"about has {own}, which save writes itself: give it another name")
     check_place("path", path)
     check_place("path", sidecar_path(path))
     content = engine.write(booster, path.suffix)
-    versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
+    libraries = ("lambdaboost", "numpy", "numba", engine.NAME)
     description: dict[str, Any] = {
         "engine": engine.NAME,
         "model_sha256": hashlib.sha256(content).hexdigest(),
-        "objective": text,
+        "objective": text_of(read_objective(objective)),
         "params": dict(params or {}),
-        "versions": versions | {engine.NAME: str(package(engine.NAME).__version__)},
+        "versions": {name: str(package(name).__version__) for name in libraries},
         "categories": engine.categories(booster),
     }
+    for own in (*description, "columns", "sha256"):
+        if own in (about or ()):
+            raise ValueError(f"about has {own}, which save writes itself: give it another name")
     if encoder is not None:
         description |= encoder.to_dict()
     # What JSON has not: NaN and infinity, which Python writes all the same, and NumPy's numbers.
@@ -348,9 +340,13 @@ def booster_of(model: Any) -> Any:
     """The booster of a ranker, with the rounds of its whole training, or of a loaded model; any other unchanged."""
     if isinstance(model, SavedModel):
         return model.booster
-    if hasattr(model, "get_booster"):
+    if hasattr(type(model), "__sklearn_is_fitted__"):  # of both engines' rankers
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model)
+    if hasattr(type(model), "get_booster"):
         return model.get_booster()
-    return getattr(model, "booster_", model)
+    return model.booster_ if hasattr(type(model), "booster_") else model
 
 
 def known_encoder(model: Any) -> Encoder | None:

@@ -19,9 +19,11 @@ from lambdaboost import NDCG, Blend, GradientStep, InversePropensity, LambdaRank
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
+import lambdaboost.dask  # noqa: E402
 from lambdaboost.dask import finish, train  # noqa: E402
 
 SIZES = [20, 15, 30, 25] * 12
@@ -47,6 +49,7 @@ COLUMNS = {"query": "qid", "relevance": "grade", "sources": ["clicks"]}
 @contextmanager
 def client_of_two_workers():
     with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),  # both have partitions, however busy
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
@@ -185,8 +188,9 @@ def test_errors_before_any_training(client):
         ("go together", {"early_stopping": 3}),
         ("is -1: .*≥ 0", {"frame": parts_of(FRAME.assign(grade=-1.0)), "objective": LambdaRank()}),
         ("no column 'nope'", {"query": "nope"}),
-        ("clicks", {"sources": ()}),
-        ("no position", {"objective": InversePropensity(LambdaRank(), CURVE)}),
+        ("'clicks', which partition . does not have: name its column in sources=", {"sources": ()}),
+        ("rounds", {"rounds": 0}),
+        ("name its column in position=", {"objective": InversePropensity(LambdaRank(), CURVE)}),
     )
     for message, more in wrong:
         with pytest.raises((ValueError, TypeError), match=message):
@@ -287,7 +291,7 @@ def restart(client):
             client.cluster.scale(2)
 
 
-def test_a_worker_that_died_before_the_call(client):
+def test_a_worker_that_died_before_the_call(client, monkeypatch):
     address, gone = sorted(client.scheduler_info()["workers"])[0], "tcp://127.0.0.1:1"
     calls = {
         place: client.submit(int, workers=[place], allow_other_workers=False, pure=False)
@@ -297,3 +301,10 @@ def test_a_worker_that_died_before_the_call(client):
     assert calls[address].result() == 0
     with pytest.raises(RuntimeError, match=f"workers died during the call: {gone}"):
         finish(client, calls)
+    # Between the reading of its partitions and the training, as where another training ended it.
+    read = lambdaboost.dask._read_partitions
+    monkeypatch.setattr(
+        lambdaboost.dask, "_read_partitions", lambda *of: [part._replace(worker=gone) for part in read(*of)]
+    )
+    with pytest.raises(RuntimeError, match=f"workers died before the training: {gone}; train again"):
+        on_cluster(client, "lightgbm")

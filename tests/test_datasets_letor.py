@@ -46,9 +46,13 @@ def test_lightgbms_form_has_the_sizes_in_another_file(letor, suffix, compress):
     letor(compress(b"2\n1\n"), f"r.train.query{suffix}")
     q = read_letor(path).queries
     assert q.sizes.tolist() == [2, 1] and q.ids is None
-    letor(b"", f"r.train.weight{suffix}")
-    with pytest.warns(UserWarning, match=r"r.train.weight.* is not read: give its weights to Queries"):
-        read_letor(path)
+    for field in ("weight", "position"):
+        unread = letor(b"", f"r.train.{field}{suffix}")
+        with pytest.warns(
+            UserWarning, match=rf"r.train.{field}.* is not read: give its values .* as {field}="
+        ):
+            read_letor(path)
+        unread.unlink()
 
 
 def test_few_values_stay_sparse_and_large_ones_are_clipped(letor):

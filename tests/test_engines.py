@@ -31,7 +31,7 @@ each = pytest.mark.parametrize("engine", list(ENGINES.values()), ids=list(ENGINE
 
 def members():
     """The names of what the protocol asks of one machine; tests/test_dask.py has a cluster."""
-    of_clusters = {"OF_CLUSTER", "open_network", "join_network", "alone"}
+    of_clusters = {"OF_CLUSTER", "open_network", "join_network"}
     return {name for name in {*vars(Engine), *Engine.__annotations__} - of_clusters if name[0] != "_"}
 
 

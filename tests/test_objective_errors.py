@@ -171,5 +171,5 @@ def test_the_class_in_place_of_an_object():
 
 
 def test_a_stock_ranker_without_groups():
-    with pytest.raises(ValueError, match="group is missing: pass group="):
+    with pytest.raises(ValueError, match=r"group is missing: give fit\(group="):
         LambdaRank()(np.zeros(3), np.zeros(3), None, None)

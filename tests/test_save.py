@@ -6,6 +6,7 @@ import os
 import pickle
 
 import lightgbm as lgb
+import numba
 import numpy as np
 import on_lightgbm
 import pandas as pd
@@ -16,7 +17,9 @@ from on_lightgbm import PARAMS
 from on_xgboost import dataset as DMatrix
 from on_xgboost import train as train_xgboost
 from rankers import Q, X, ranker
+from sklearn.exceptions import NotFittedError
 
+import lambdaboost
 from lambdaboost import (
     Blend,
     ClickTier,
@@ -72,8 +75,8 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
     np.testing.assert_array_equal(scores(engine, back.booster), scores(engine, booster))
     assert back.objective == OBJECTIVE
     assert back.about["params"] == params
-    assert set(back.about["versions"]) == {"lambdaboost", engine, "numpy", "numba"}
-    assert back.about["versions"][engine] == module.__version__
+    libraries = (lambdaboost, module, np, numba)
+    assert back.about["versions"] == {one.__name__: one.__version__ for one in libraries}
     assert back.about["data"] == {"queries": 30}
 
 
@@ -198,10 +201,12 @@ UNSAVABLE = [
         "model is what load returned: copy its two files",
     ),
     (
-        {"model": ranker("lightgbm")},
+        {"model": lgb.CVBooster()},
         TypeError,
-        r"expected .* a fitted LambdaRanker; joblib saves other estimators",
+        "type CVBooster, expected .* a fitted LambdaRanker; joblib saves",
     ),
+    ({"model": ranker("lightgbm")}, NotFittedError, "LambdaRanker instance is not fitted yet"),
+    ({"model": ranker("xgboost")}, NotFittedError, "LambdaRanker instance is not fitted yet"),
 ]
 
 

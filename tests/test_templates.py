@@ -41,3 +41,6 @@ def test_contributing_names_what_is_there():
         re.findall(r"`((?:docs|examples|lambdaboost|tests)/[\w/]+\.\w+|constraints.txt)`", CONTRIBUTING)
     )
     assert len(paths) > 15 and all((ROOT / path).exists() for path in paths - YOURS)
+    code = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("[let]*/**/*.py"))
+    names = set(re.findall(r"`(?:\w+\.)*([A-Za-z_]\w+)(?:\([^`]*\))?`", CONTRIBUTING))
+    assert len(names) > 50 and not names - set(re.findall(r"\w+", code))

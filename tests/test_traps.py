@@ -167,6 +167,32 @@ def test_no_metric():
     assert found.startswith(said)
 
 
+def test_queries_of_a_file(tmp_path):
+    """Subsets, as folds are, do not have those of a data set that LightGBM read, until it is asked for them."""
+    stock(params=LGB).save_binary(tmp_path / "data.bin")
+
+    def curve(data, objective):
+        params = {**LGB, "objective": objective, "metric": "ndcg", "eval_at": [3]}
+        return lgb.cv(params, data, 1, folds=query_folds(Q, 2))["valid ndcg@3-mean"]
+
+    data = lgb.Dataset(tmp_path / "data.bin", params=LGB)
+    assert np.isnan(curve(data, "lambdarank")).all()
+    with pytest.raises(ValueError, match=r"has no groups: .*in lightgbm.cv .* construct\(\).get_group\(\)"):
+        curve(data, NATIVE)
+    data.get_group()
+    assert curve(data, NATIVE) == curve(stock(), NATIVE)
+
+
+def test_weights_that_are_no_numbers():
+    for wrong, kept in ((np.nan, 0), (np.inf, np.float32(1e38))):
+        data = stock(weight=np.where(np.arange(len(X)) == 2, wrong, 1.0), params=LGB).construct()
+        assert data.get_field("weight")[2] == kept
+    with pytest.raises(
+        ValueError, match=r"weight\[2\] is 1e\+38: weights must be finite .* makes infinity 1e38"
+    ):
+        lightgbm(data=data)
+
+
 def test_refit():
     """`Booster.refit` needs LightGBM's own objective: the text of a model can name it."""
     booster = lightgbm(rounds=5, objective=LambdaRank())

@@ -289,13 +289,13 @@ def _differs(made: Reproduction) -> str:
             "- A linear model stands for the paper's single-layer net, which adds a bias and a monotone output that no "
             "ranking sees.",
             "- Table 1: the paper's SPSA:4 is the best of its variants, learning rates and budgets, which it does not "
-            "tell. Here SPSA takes four measurements of the whole training part an iteration, with first steps that "
+            "give. Here SPSA takes four measurements of the whole training part an iteration, with first steps that "
             "move scores by 0.1 and 0.5 of their spread. The rows in the scores are the rules `FiniteDifference` and "
             "`SPSA` through `GradientStep`, each query's slopes in its own documents' scores; the paper mentions the "
             "first in passing, as inferior to LambdaRank in prior experiments.",
-            "- Figures 2 and 3: the paper's artificial data, of which it tells the 50 dimensions only, is here a "
-            "search log; smoothness is the way that a curve goes up and down over what one hill of the same peak and "
-            "ends would take.",
+            "- Figures 2 and 3: the paper's artificial data, of which it gives only the 50 dimensions, is a "
+            "search log here; smoothness is the distance that a curve goes up and down, divided by that of one hill of "
+            "the same peak and ends.",
             "- One split, one start: p-values are about these rankers on these test queries.",
             f"- {report.versions('lightgbm', 'numpy', 'xgboost')}, seed {made.seed}.",
         ]

@@ -21,13 +21,12 @@ MAX_LINE = 2_000  # characters of a line, which keeps its beginning and its end,
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; cells with ▲ in bold type."""
+    """Print a table."""
     table = Table(box=SIMPLE_HEAD)
     for at, name in enumerate(header):
         table.add_column(escape(plain(name)), justify="right" if at else "left", overflow="fold")
     for row in rows:
-        texts = (escape(plain(cell)) for cell in row)
-        table.add_row(*(f"[bold]{text}[/bold]" if text.startswith("▲") else text for text in texts))
+        table.add_row(*(escape(plain(cell)) for cell in row))
     OUT.print(table)
 
 

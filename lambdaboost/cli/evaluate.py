@@ -175,9 +175,7 @@ def check_labels(
 
     `rows` are the rows of the file, whose order the documents of `q` may not have.
     """
-    in_file = np.arange(q.n_documents)
-    if rows is not None:
-        in_file = rows
+    in_file = np.arange(q.n_documents) if rows is None else rows
     zeros = np.zeros(q.n_documents)
     for reader in readers:
         if lacks := [source for source in reader.sources if source not in q.labels]:
@@ -222,9 +220,7 @@ def describe_undefined(part: str, q: Queries, measures: Iterable[Measure]) -> st
     undefined: dict[str, list[str]] = {}
     for measure in measures:
         if n := int((measure.undefined_on(q) & (q.query_weight > 0)).sum()):
-            how = f"counted as {measure.empty:g}"
-            if np.isnan(measure.empty):
-                how = "left out"
+            how = "left out" if math.isnan(measure.empty) else f"counted as {measure.empty:g}"
             undefined.setdefault(f"undefined on {n} of them, {how}", []).append(repr(measure))
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     return text + "".join(f"; {', '.join(names)} {said}" for said, names in undefined.items())

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,8 +59,6 @@ def read_param(text: str) -> tuple[str, Any]:
         found = json.loads(value, parse_constant=str)
     except ValueError:
         found = {"True": True, "False": False}.get(value, value)
-    if found in (inf, -inf):  # a number such as 1e999, which a float cannot hold
-        return key, value
     return key, found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from typer import Option
@@ -75,9 +75,7 @@ def submission(columns: Columns, table: Table, scores: list[str]) -> str:
         ids = np.arange(1, 1 + q.n_queries)
     if rows is None:
         rows = np.arange(len(scores))
-    named: Any = documents
-    if documents is None:
-        named = 1 + rows
+    named = 1 + rows if documents is None else documents
     frame = pd.DataFrame({"query": ids[q.query_of_row], "document": named}, index=rows)
     header = [columns.query, columns.document or "document", "score"]
     text: str = (

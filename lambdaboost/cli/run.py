@@ -96,9 +96,7 @@ def run(args: Sequence[str]) -> int:
 def describe_error(error: Exception) -> tuple[int, str]:
     """The exit code of an error, and its message in a line."""
     if isinstance(error, UsageError):
-        path = "lambdaboost"
-        if error.ctx:  # type: ignore[attr-defined]
-            path = error.ctx.command_path  # type: ignore[attr-defined]
+        path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
         text = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         if not text.endswith("?"):
             text += "."

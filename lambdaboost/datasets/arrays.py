@@ -14,6 +14,7 @@ from lambdaboost._warn import warn
 
 FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
+INFINITE_WEIGHT = 9.9e37  # from here: LightGBM makes an infinite one 1e38 before anybody sees it
 # Curves and biases have one figure for each rank, and a column of ids or times is no rank.
 LARGEST_RANK = 1_000_000
 MIXED = "other rows have text; give ranks in all rows, or text in all"
@@ -163,8 +164,10 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     """Weights of queries or documents as float32, finite and ≥ 0."""
     a = as_floats(name, values)
-    bad = ~((a >= 0) & (a <= FLOAT32_MAX))
-    refuse_labels(name, a, bad, "weights must be finite and ≥ 0, and at most 3.4e38 as float32")
+    bad = ~((a >= 0) & (a < INFINITE_WEIGHT))
+    refuse_labels(
+        name, a, bad, "weights must be finite and ≥ 0, and below 9.9e37: LightGBM makes infinity 1e38"
+    )
     return a.astype(np.float32)
 
 

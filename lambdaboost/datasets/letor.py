@@ -153,16 +153,17 @@ def read_letor(
         if queries:
             q = Queries(grades, ids=queries)
     if not queries:
-        # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are, and reads ``<data>.weight``.
+        # LightGBM's form has the sizes in ``<data>.query``, compressed as the data are, and reads two further files.
         plain = path
         if path.suffix in SUFFIX:
             plain = path.with_suffix("")
-        sizes_file, weights_file = (
+        sizes_file, *others = (
             path.with_name(f"{plain.name}.{what}{path.name.removeprefix(plain.name)}")
-            for what in ("query", "weight")
+            for what in ("query", "weight", "position")
         )
-        if weights_file.exists():
-            warn(f"{weights_file} is not read: give its weights to Queries as weight=")
+        for unread, field in zip(others, ("weight", "position"), strict=True):
+            if unread.exists():
+                warn(f"{unread} is not read: give its values to Queries as {field}=")
         if not sizes_file.exists():
             raise ValueError(f"{path} has no qid on its lines, and there is no {sizes_file.name}; {EXPECTED}")
         with reading(sizes_file) as file:

@@ -167,9 +167,6 @@ class Engine(Protocol):
     def join_network(self, network: Any) -> AbstractContextManager[dict[str, Any]]:
         """The network on a worker, with the parameters that it needs."""
 
-    def alone(self, model: bytes) -> bytes:
-        """The file of a model without the cluster, as of one trained on a single machine."""
-
     # Trained models. A booster is asked for the rounds that it predicts with.
 
     SUFFIXES: tuple[str, ...]  # of model files, by which the format is known
@@ -180,7 +177,7 @@ class Engine(Protocol):
         """The booster of the bytes of its file."""
 
     def write(self, booster: Any, suffix: str) -> bytes:
-        """The bytes of a booster's file, in the format of the suffix."""
+        """The bytes of a booster's file, in the format of the suffix, without a cluster that trained it."""
 
     def scores(
         self, booster: Any, X: Any, rounds: int | None = None, *, missing: float = math.nan

@@ -7,7 +7,6 @@ name, `tests/test_engines.py` reports which one.
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -43,7 +42,10 @@ from lambdaboost.engines.lightgbm_model import (  # noqa: F401
 
 NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
-NO_GROUPS = "the lightgbm.Dataset has no groups: give group=[documents of each query]"
+NO_GROUPS = (
+    "the lightgbm.Dataset has no groups: give group=[documents of each query]; in lightgbm.cv those of a data set that "
+    "was read from a file are known after its construct().get_group()"
+)
 
 # Methods of LightGBM's data sets and boosters that XGBoost's do not have.
 DATA_METHOD, BOOSTER_METHOD = "set_categorical_feature", "rollback_one_iter"
@@ -320,9 +322,3 @@ def join_network(network: Any) -> Iterator[dict[str, Any]]:
         yield {"num_machines": len(machines), "machines": None}
     finally:
         _LIB.LGBM_NetworkFree()
-
-
-def alone(model: bytes) -> bytes:
-    """The file of a model without the cluster, as of one trained on a single machine."""
-    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
-    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)

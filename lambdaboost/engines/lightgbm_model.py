@@ -36,8 +36,12 @@ def read(content: bytes) -> Any:
 
 
 def write(booster: Any, suffix: str) -> bytes:
-    """The bytes of the booster's file, up to its best round."""
-    return bytes(booster.model_to_string().encode())
+    """The bytes of the booster's file, up to its best round.
+
+    A booster that reads the parameters of a cluster would wait for its other machines.
+    """
+    text = re.sub(r"(?m)^\[num_machines: .*\]$", "[num_machines: 1]", booster.model_to_string())
+    return re.sub(r"(?m)^\[tree_learner: .*\]$", "[tree_learner: serial]", text).encode()
 
 
 def scores(

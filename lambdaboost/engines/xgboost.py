@@ -343,8 +343,3 @@ def join_network(network: Any) -> Iterator[dict[str, Any]]:
 
     with CommunicatorContext(**network):
         yield {}
-
-
-def alone(model: bytes) -> bytes:
-    """The file itself, which says nothing of a cluster."""
-    return model

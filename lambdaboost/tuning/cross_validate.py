@@ -191,8 +191,8 @@ def check_ranker(ranker: Any, early_stopping_rounds: int | None) -> None:
     is_dart = "dart" in (engine.given(params, "boosting"), params.get("booster"))
     if early_stopping_rounds is not None and (is_dart or drops):
         raise ValueError(
-            "dart rescales earlier trees in each round, so that the first n rounds are not the model of n rounds: give "
-            "early_stopping_rounds=None"
+            "dropout (dart, rate_drop, one_drop) rescales earlier trees in each round, so that the first n rounds are "
+            "not the model of n rounds: give early_stopping_rounds=None"
         )
     known = ("n_estimators", "early_stopping_rounds")
     further = {name: value for name, value in params.items() if name not in known and value is not None}

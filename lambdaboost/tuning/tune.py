@@ -260,9 +260,8 @@ def hold_out(train: Collection, valid: Any, columns: Columns) -> tuple[Collectio
     data = Collection.concat({"X": train, "valid": part}, keep_ids=False)
     shared = shared_queries(train, part)
     if shared.size:
-        ids, which = part.queries.ids, str(shared[0])
-        if ids is not None:
-            which = plain(ids[shared[0]])
+        ids, first = part.queries.ids, shared[0]
+        which = plain(first if ids is None else ids[first])
         raise ValueError(
             f"valid shares {counted(shared.size, 'query', 'queries')} with X, the first is query {which}: the choice "
             "would be made on training data; remove them from one part"
@@ -285,17 +284,12 @@ def settings_of_trees(main: str, others: Sequence[str], n: int, objective: Any) 
 
 def searched_with(measure: Measure, q: Queries) -> Any:
     """The objective of the search of trees: `YetiLoss`; of labels below 0, which have no gain, one of their order."""
-    metric = metric_of(measure)
+    metric: Any = NDCG()
+    if isinstance(measure, NDCG | CNDCG) and has_swap(measure):
+        metric = replace(measure, k=None, empty=0.0)  # without a cutoff all documents are ordered
     if all(np.nanmin(q.labels[source]) >= 0 for source in metric.sources):
         return YetiLoss(metric)
     return LambdaRank(replace(measure, empty=0.0)) if has_swap(measure) else RankNet()
-
-
-def metric_of(measure: Measure) -> Any:
-    """The metric that an objective for this measure raises: without a cutoff, so that all documents are ordered."""
-    if isinstance(measure, NDCG | CNDCG) and has_swap(measure):
-        return replace(measure, k=None, empty=0.0)
-    return NDCG()
 
 
 def objectives_on(
@@ -318,10 +312,10 @@ def objectives_on(
 
     # The second label added to the grades, alone, beside them in one training, and where grades tie.
     for source in further:
-        metric = CNDCG(source=source)
+        metric: Any = CNDCG(source=source)
         for measure in measures[1:]:
             if isinstance(measure, NDCG | CNDCG) and measure.sources == (source,) and has_swap(measure):
-                metric = metric_of(measure)
+                metric = replace(measure, k=None, empty=0.0)
         alone, like_best = YetiLoss(metric), like_best._replace(question="label")
         found += [
             like_best._replace(added=source, eligible=False),

@@ -32,7 +32,7 @@ from lambdaboost.evaluation.significance import (
     paired_differences,
     two_sided_p,
 )
-from lambdaboost.saving import as_saved, check_suffix, save
+from lambdaboost.saving import check_suffix, save
 from lambdaboost.tuning.cross_validate import CrossValidated
 
 Floats = NDArray[np.float64]
@@ -141,11 +141,9 @@ class Tuned:
         )
 
     @property
-    def _title(self) -> str:
-        """The choice, and the rounds of the model, which of a merged one are those of all members together."""
-        saved = as_saved(self.model)
-        n = saved.engine.n_rounds(saved.booster)
-        return f"Tuned: {self.choice['candidate']}, {counted(n, 'round')}"
+    def _title(self) -> tuple[str, ...]:
+        """The choice, and its rankers with their parameters and rounds."""
+        return (f"Tuned: {self.choice['candidate']}", *map(repr, self.members))
 
     def __repr__(self) -> str:
         # A line of its own for each candidate, whose name is longer than all columns together; baselines by number.
@@ -162,10 +160,10 @@ class Tuned:
                 shown.append(plain(heading, 1_000))
             if row["measure"]:
                 shown.append(f"    {line}")
-        return "\n".join([self._title, *map(repr, self.members), "", *shown, "", self.caption, *self.notes])
+        return "\n".join([*self._title, "", *shown, "", self.caption, *self.notes])
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, *map(repr, self.members), self.table, self.caption, *self.notes)
+        return as_html(*self._title, self.table, self.caption, *self.notes)
 
     def save(
         self, path: str | Path, *, encoder: Encoder | None = None, about: Mapping[str, Any] | None = None

@@ -288,9 +288,8 @@ COMMANDS = {info.callback.__name__: info.callback for info in app.registered_com
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command(capsys, monkeypatch, command):
+def test_every_command(capsys, command):
     """Its help has an example that is read, keeps brackets, fits; its mistakes are reported in one line."""
-    monkeypatch.setenv("COLUMNS", "80")
     out, err = done(capsys, command, "--help")
     assert err == "" and f"Example: lambdaboost {command}" in out and max(map(len, out.splitlines())) <= 80
     hints = get_type_hints(COMMANDS[command], include_extras=True)

@@ -170,7 +170,9 @@ def test_a_reader_keeps_the_values():
     assert np.array_equal(found.features[:, 1], SITE) and found.documents[0] == MARKET[0]
     assert np.allclose(found.queries.weight, PRICE)
     part = found.take([3, 4]).without_features(["site"])
-    assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
+    assert set(part.categories) == {"market"}
+    encoder = Encoder(features=["market"], categories=part.categories)
+    assert encoder.frame(part.features).market.tolist() == MARKET[60:100].tolist()
     other = Columns(**columns, categorical=["market"], features=["market"]).read(frame[60:62])
     with pytest.raises(ValueError, match="differ in"):
         type(part).concat([part, other])

@@ -282,7 +282,6 @@ UNFIT = [
     (lambda: [fitted("lightgbm"), on_lightgbm()], r"models\[1\] lightgbm.basic.Booster"),
     (lambda: [fitted("lightgbm"), fitted("lightgbm", X=TABLE.rename(columns={"srch": "day"}), query="day")],
      "query is 'srch' in models"),
-    (lambda: [fitted("lightgbm"), fitted("lightgbm", unseen="missing")], "unseen is 'error' in models"),
     (lambda: [fitted("xgboost"), fitted("xgboost", missing=-1.0)], "missing is nan in models"),
 ]  # fmt: skip
 

@@ -138,7 +138,7 @@ def test_masked_and_null_labels_are_missing_labels(labels):
     ],
     ids=lambda dates: f"{type(dates).__module__}-{dates.dtype}",
 )
-def test_dates_are_no_labels(dates):
+def test_dates_are_neither_labels_nor_scores(dates):
     for arguments in (
         {"relevance": dates},
         {"relevance": Y, "clicks": dates},
@@ -146,6 +146,8 @@ def test_dates_are_no_labels(dates):
     ):
         with pytest.raises(TypeError, match="must be numbers, one per document: "):
             Queries(sizes=[5], **arguments)
+    with pytest.raises(TypeError, match="scores must be numbers, one per document: "):
+        Queries(Y, sizes=[5]).scores(dates)
 
 
 def test_labels_below_0_are_no_gains():

@@ -113,6 +113,7 @@ def test_everything_on_one_page(tmp_path):
     # Means, differences, the front, curves of two measures, gains of two by two sources.
     assert len(page.images) == 2 + 1 + 2 + 4
     told = "\n".join(page.texts)
+    clicks_before, clicks_after = (CNDCG(10).per_query(scores, Q) for scores in (BEFORE, AFTER))
     before, after = (NDCG(10).per_query(scores, Q) for scores in (BEFORE, AFTER))
     found = compare(scores, Q, (NDCG(10), NDCG(5), NDCG(3), NDCG(1), CNDCG(10), CNDCG(3)))
     for expected in (
@@ -124,7 +125,8 @@ def test_everything_on_one_page(tmp_path):
         "after · params · learning_rate",
         "3 systems on 30 queries",
         "train it",
-        f"{(after - before > 1e-12).sum()} better",
+        f"ndcg@10 of each query, after less before, sorted: {(after - before > 1e-12).sum()} better",
+        f"ndcg@10-clicks of each query, after less before, sorted: {(clicks_after > clicks_before).sum()} better",
     ):
         assert expected in told, expected
     most = int(np.abs(after - before).argmax())

@@ -152,11 +152,6 @@ def test_shown():
         ),
         ({"measures": (NDCG(3), "ndcg@3")}, ValueError, r"measures is \(NDCG\(k=3\),\): give two, the one"),
         ({"measures": (NDCG(3), CNDCG(3, source="sales"))}, ValueError, "sales"),
-        (
-            {"q": Queries(np.arange(300) % 3, [10] * 30, clicks=np.ones(300))},
-            ValueError,
-            "q has no query with two documents of different clicks, so that every ranking is as good",
-        ),
     ],
 )
 def test_wrong_arguments(change, error, message):

@@ -107,7 +107,7 @@ def inverse_propensities(labels, position, curve, clip=None):
 
 
 def by_swap(measure, scores, labels, force=logistic, up=None, pairs=None, rankings=None):
-    """LambdaRank of a measure, RankNet of None, SigmoidLocal with force=local; `rankings` in place of that by scores."""
+    """LambdaRank of a measure, RankNet of None, SigmoidLocal with force=local; `rankings` in place of the scores."""
     s, y = [float(x) for x in scores], [float(l) for l in labels]
     weight = swaps_of(measure, [ranks(s)] if rankings is None else rankings, y)
     return pair_rule(s, graded_pairs(y) if pairs is None else pairs, weight, force, up)

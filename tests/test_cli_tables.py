@@ -215,7 +215,8 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         )
         assert json.loads(printed)["measures"]["NDCG(k=10)"] > 0.5 and "such as 'at'" in err
         done(capsys, "predict", model, test, "--ids", "--out", out)
-        done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        _, err = done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        assert err.count("such as 'at'") == 1  # the scores and the worst query need the features
         _check_worst(tmp_path / "page.html", pd.read_csv(labelled, dtype={"srch_id": str}))
         scores = done(capsys, "predict", model, test)[0].split()
     said = refused(capsys, "predict", model, test, "--unseen", "error")

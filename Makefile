@@ -93,9 +93,7 @@ test-large: .venv-large/installed
 	.venv-large/bin/python -m pip --disable-pip-version-check install -q --no-compile -c constraints.txt -e '.[ray]' catboost pyspark pytest hypothesis
 	touch $@
 
-# From scratch each time: Numba does not notice a change of a kernel that is inlined into another file.
 test-bounds: .venv/developing
-	rm -rf build/bounds
 	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -p no:cacheprovider \
 		tests/test_bounds.py tests/test_ranking.py
 

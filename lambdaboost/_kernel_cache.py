@@ -23,7 +23,7 @@ import pickle
 import shutil
 import sys
 import tempfile
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,21 +95,17 @@ class KernelCache:
 def _write(name: str, data: bytes) -> None:
     """Write a file in one step to the first folder that takes it."""
     for folder in _folders():
-        unfinished = None
-        try:
+        with suppress(OSError):
             if not folder.is_dir():
                 folder.mkdir(parents=True, exist_ok=True)
                 for other in folder.parent.glob(f"{_PREFIX}*"):  # those of other sources
                     if other != folder:
                         shutil.rmtree(other, ignore_errors=True)
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                unfinished = Path(file.name)
-                file.write(data)
-            unfinished.replace(folder / name)
+            with tempfile.TemporaryDirectory(dir=folder) as own:
+                unfinished = Path(own, name)
+                unfinished.write_bytes(data)
+                unfinished.replace(folder / name)
             return
-        except OSError:
-            if unfinished is not None:
-                unfinished.unlink(missing_ok=True)
 
 
 def _is_covered(kinds: Any) -> bool:
@@ -140,7 +136,6 @@ _STAMP = _digest()
 _PREFIX = f"kernels-{sys.implementation.cache_tag}-numba{numba.__version__}-"
 
 
-@cache
 def _folders() -> list[Path]:
     """Where kernels of these sources may stand, the first choice first."""
     # Installations leave each other's folders alone.

@@ -346,7 +346,9 @@ def booster_of(model: Any) -> Any:
         check_is_fitted(model)
     if hasattr(type(model), "get_booster"):
         return model.get_booster()
-    return model.booster_ if hasattr(type(model), "booster_") else model
+    if hasattr(type(model), "booster_"):
+        return model.booster_
+    return model
 
 
 def known_encoder(model: Any) -> Encoder | None:

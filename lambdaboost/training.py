@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.attaching import attach
-from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets import Collection, Encoder, Queries
 from lambdaboost.datasets.arrays import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES
@@ -46,5 +46,10 @@ def attach_queries(data: Any, q: Queries) -> Any:
 def make_dataset(engine: str, collection: Collection, reference: Any = None) -> Any:
     """The engine's data set of a collection, with names if it takes them; validation data are binned as `reference`."""
     stock, q, names = ENGINES[engine], collection.queries, usable_names(collection.feature_names)
-    data = stock.dataset(collection.table(stock.UNNAMED), q, names=names, reference=reference)
+    features = collection.features
+    if collection.categories:
+        encoder = Encoder(features=collection.feature_names or (), categories=collection.categories)
+        features = encoder.frame(features)
+        features.columns = [stock.UNNAMED.format(at) for at in range(collection.n_features)]
+    data = stock.dataset(features, q, names=names, reference=reference)
     return attach_queries(data, q)

@@ -10,6 +10,10 @@ from hypothesis import HealthCheck, settings
 
 # A job in the background of a script ignores Ctrl-C, and so would every process that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What is printed has no colours and the width of a terminal, also in a CI that asks rich and Typer for colours.
+for asking in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(asking, None)
+os.environ["COLUMNS"] = "80"
 # Neither a clock nor chance decides: a busy machine would be too slow for the deadline and for drawing.
 settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

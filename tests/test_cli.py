@@ -15,7 +15,7 @@ from command import SMALL, call, done, refused, write_parts
 
 from lambdaboost import NDCG, Queries, Spearman, __version__, load, save
 from lambdaboost.cli.evaluate import describe_undefined
-from lambdaboost.cli.options import read_param, read_source
+from lambdaboost.cli.options import read_param
 from lambdaboost.cli.run import app, describe_error
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 
@@ -111,7 +111,7 @@ def test_output_that_lacks_characters_has_their_codes(capsys, tmp_path, monkeypa
 def test_ties_of_a_sorted_file_are_said_and_shuffled_by_a_seed(capsys, tmp_path):
     lines = [f"{grade} qid:{q} 1:0.5\n" for q in range(200) for grade in (1, 0)]
     (tmp_path / "sorted.txt").write_text("".join(lines))
-    (tmp_path / "scores").write_text("0\n" * 400)
+    (tmp_path / "scores").write_text("0\n" * 400, encoding="utf-8-sig")  # as some editors write it
     given = (tmp_path / "sorted.txt", "--scores", tmp_path / "scores", "--measure", "P@1")
     out, err = done(capsys, "evaluate", *given, "--json")
     assert json.loads(out)["measures"] == {"Precision(k=1)": 1.0}
@@ -147,8 +147,7 @@ def test_features_of_other_files_are_found_by_name(capsys, folder, tmp_path):
 
 
 MISTAKES = [
-    ("--objective LamdaRank", "Invalid value for '--objective': cannot read"),
-    ("--objective LambdaRank(sigma='a')", "sigma is 'a': give a number"),
+    ("--objective LambdaRank(sigma='a')", "Invalid value for '--objective': sigma is 'a': give a number"),
     ("--objective SigmoidLocal()", "train with GradientStep(SigmoidLocal())"),
     ("--objective graded", "needs the label source 'clicks': give its column as --source clicks=COLUMN"),
     ("--objective rank:ndcg", "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
@@ -160,10 +159,8 @@ MISTAKES = [
     ("--source clicks=17:log", "has no column '17:log'"),
     ("--source =17", "expected NAME=COLUMN or NAME=COLUMN:rate"),
     ("--source clicks", "has no column 'clicks': choose among '1', '2'"),
-    ("--source relevance=3", "a label source cannot be called 'relevance'"),
     ("--source clicks=17 --source clicks=16", "label source 'clicks' exists already"),
     ("--source clicks=17 --drop 17", "error: sources: column '17' is given twice"),
-    ("--drop x", "has no column 'x': choose among '1', '2'"),
     ("--query q", "error: query: "),
     ("--param num_leaves", "expected KEY=VALUE"),
     ("--param learning_rte=1", "--param learning_rte is unknown to LightGBM: did you mean 'learning_rate'"),
@@ -202,7 +199,6 @@ PLACES = {
     "is a directory": "train HERE --out HERE/m",
     "HERE/bad.txt:2: ": "train HERE/bad.txt --out HERE/m",
     "for '--model': file 'absent.txt' does not exist": "report TRAIN --model a=absent.txt",
-    "for '--scores': file 'absent.txt' does not exist": "report TRAIN --scores absent.txt",
     "give either --scores or --model": "evaluate TRAIN",
     "give either --scores or --model ": "evaluate TRAIN --scores TRAIN --model TRAIN",
     "TRAIN is not a model that": "predict TRAIN TRAIN",
@@ -288,9 +284,8 @@ COMMANDS = {info.callback.__name__: info.callback for info in app.registered_com
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command(capsys, monkeypatch, command):
+def test_every_command(capsys, command):
     """Its help has an example that is read, keeps brackets, fits; its mistakes are reported in one line."""
-    monkeypatch.setenv("COLUMNS", "80")
     out, err = done(capsys, command, "--help")
     assert err == "" and f"Example: lambdaboost {command}" in out and max(map(len, out.splitlines())) <= 80
     hints = get_type_hints(COMMANDS[command], include_extras=True)
@@ -319,8 +314,6 @@ def test_a_defect_and_a_missing_extra(capsys, tmp_path):
 
 
 def test_texts_of_options():
-    assert read_source(" clicks=134:rate ") == ("clicks", "134", True)
-    assert read_source("fresh") == ("fresh", "fresh", False)
     values = {"a=1": 1, "a=0.5": 0.5, "a=true": True, "a=True": True, "a=[1, 2]": [1, 2], "a=gbdt": "gbdt"}
     values |= {"a=nan": "nan", "a=NaN": "NaN", "a=b=c": "b=c"}
     assert {text: read_param(text)[1] for text in values} == values
@@ -404,12 +397,6 @@ def test_ctrl_c_while_it_starts_is_one_line(folder, tmp_path, module, is_module)
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "lambdaboost: stopped, nothing written\n")
     assert not (tmp_path / "m").exists()
-
-
-def test_it_is_a_module_too():
-    command = [sys.executable, "-m", "lambdaboost", "--version"]
-    version = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (version.stdout, version.stderr) == (f"lambdaboost {__version__}\n", "")
 
 
 def test_queries_on_which_a_measure_is_undefined_are_told_measure_by_measure():

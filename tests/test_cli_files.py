@@ -60,12 +60,6 @@ def contents(folder):
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_each_command_that_writes_can_overwrite():
-    writes = {command for command in COMMANDS if not all(is_read(command, name) for name in files(command))}
-    assert writes == {"demo", "train", "tune", "predict", "report"}
-    assert writes == {name for name, c in COMMANDS.items() if "overwrite" in c.__annotations__}
-
-
 @pytest.mark.parametrize(("command", "out", "other"), PAIRS, ids="-".join)
 def test_no_output_is_another_file_of_the_command(capsys, tmp_path, monkeypatch, command, out, other):
     """By its name, by another path to it, and by links."""

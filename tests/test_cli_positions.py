@@ -31,7 +31,6 @@ def folder(tmp_path):
     frame.to_csv(tmp_path / "log.csv", index=False)
     text = np.column_stack([X, CLICKS, np.nan_to_num(RANKS)])
     write_letor(tmp_path / "log.txt", Collection(text, Queries(Q.relevance, Q.sizes)))
-    np.savetxt(tmp_path / "first", X[:, 0])
     return tmp_path
 
 
@@ -54,12 +53,6 @@ def test_a_column_of_positions_is_read_and_no_feature(capsys, folder, file, sour
         assert json.loads(out)["measures"][SHOWN] == pytest.approx(expected)
 
 
-def test_positions_that_are_not_given_are_asked_for_in_the_words_of_the_command_line(capsys, folder):
-    given = ("--source", "clicks", "--measure", MEASURE, "--scores", folder / "first")
-    said = refused(capsys, "evaluate", folder / "log.csv", *given)
-    assert "needs positions: give their column as --position COLUMN" in said
-
-
 def test_a_model_of_clicks_is_evaluated_on_graded_data_without_positions(capsys, folder):
     objective = f"InversePropensity(LambdaRank(CNDCG()), {CURVE.text})"
     model = ("--model", folder / "m.txt")
@@ -71,3 +64,6 @@ def test_a_model_of_clicks_is_evaluated_on_graded_data_without_positions(capsys,
     done(capsys, "report", graded, *model, "--out", folder / "report.html")
     said = refused(capsys, "evaluate", graded, *model, "--measure", MEASURE)
     assert "needs the label source 'clicks'" in said
+    given = ("--source", "clicks=a", *model, "--measure", MEASURE)
+    said = refused(capsys, "evaluate", graded, *given)
+    assert "needs positions: give their column as --position COLUMN" in said

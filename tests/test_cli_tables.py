@@ -4,11 +4,11 @@ import importlib
 import json
 import re
 import warnings
-from codecs import BOM_UTF8
 
 import numpy as np
 import pandas as pd
 import pytest
+from command import SMALL as LEAF
 from command import call, done, refused
 
 from lambdaboost import NDCG
@@ -18,7 +18,6 @@ from lambdaboost.datasets import Columns, web_search_log, write_letor
 
 GIVEN = ("--query", "query", "--label", "grade", "--weight", "w")
 SMALL = ("--rounds", 5, *GIVEN, "--source", "clicks=ctr", "--drop", "title,f10,f11")
-LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
 LOG = web_search_log(queries=24, documents=15, features=16, seed=0).without_features(range(12, 16))
 FEATURES = [f"f{i}" for i in range(12)]
 
@@ -73,14 +72,6 @@ def test_a_csv_trains_predicts_and_measures(capsys, folder, tmp_path, table, eng
     (tmp_path / "m.json").unlink()
     table[FEATURES[::-1]].to_csv(bare, index=False)
     assert done(capsys, "predict", model, bare)[0] == scores.read_text()
-
-
-def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, tmp_path):
-    n = LOG.queries.n_documents
-    (tmp_path / "bom.txt").write_bytes(BOM_UTF8 + (folder / "log.txt").read_bytes())
-    (tmp_path / "scores").write_bytes(BOM_UTF8 + b"1\n" * n)
-    out, _ = done(capsys, "evaluate", tmp_path / "bom.txt", "--scores", tmp_path / "scores", "--json")
-    assert json.loads(out)["documents"] == n
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
@@ -224,7 +215,8 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         )
         assert json.loads(printed)["measures"]["NDCG(k=10)"] > 0.5 and "such as 'at'" in err
         done(capsys, "predict", model, test, "--ids", "--out", out)
-        done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        _, err = done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        assert err.count("such as 'at'") == 1  # the scores and the worst query need the features
         _check_worst(tmp_path / "page.html", pd.read_csv(labelled, dtype={"srch_id": str}))
         scores = done(capsys, "predict", model, test)[0].split()
     said = refused(capsys, "predict", model, test, "--unseen", "error")

@@ -2,6 +2,7 @@
 
 import json
 from importlib import import_module
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pytest
@@ -64,14 +65,7 @@ def test_bad_input_is_one_line_and_writes_nothing(files, tmp_path, monkeypatch, 
 
 def test_ctrl_c_writes_the_best_so_far(files, tmp_path, monkeypatch, capsys):
     search = import_module("lambdaboost.tuning.tune")
-    whole, calls = search.measure_folds, []
-
-    def interrupted(*given):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return whole(*given)
-
+    interrupted = Mock(wraps=search.measure_folds, side_effect=[DEFAULT, DEFAULT, KeyboardInterrupt])
     monkeypatch.setattr(search, "measure_folds", interrupted)
     code, _, error = call(capsys, *arguments(files, tmp_path / "model.txt"))
     assert code == 130 and "tune: stopped" in error and "nothing written" not in error

@@ -185,7 +185,7 @@ RANKING = [[1, 2, 0, 3], [6, 7, 5]]  # top 4
 
 def clicks_of(model, sessions=40_000, seed=1):
     """The rate of clicks on each document of the top 4 of `Q`."""
-    log = simulate(SCORES, Q, model, sessions, np.random.default_rng(seed), k=4)
+    log = simulate(SCORES, Q, model, sessions, seed, k=4)
     return log, log.labels(Q.query_of_row, np.arange(Q.n_documents))
 
 

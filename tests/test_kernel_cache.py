@@ -99,6 +99,28 @@ def test_nothing_can_be_written(installed, tmp_path):
     assert ran(installed, HOME=str(tmp_path / "sealed" / "missing")) == ("2.0 miss", "")
 
 
+INTERRUPTED = """
+from lambdaboost import _kernel_cache as cache
+
+
+def replace(*paths):
+    raise KeyboardInterrupt
+
+
+cache.Path.replace = replace
+try:
+    cache._write("x", b"1")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_ctrl_c_while_a_kernel_is_written_leaves_no_file(installed):
+    assert ran(installed, INTERRUPTED)[0] == "stopped"
+    (folder,) = (installed / "__pycache__").glob("kernels-*")
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_a_cache_that_can_only_be_read_is_read(installed):
     """An image that compiled its kernels when it was built."""

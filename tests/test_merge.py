@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from on_xgboost import stores_values
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
@@ -118,6 +119,7 @@ def test_random_forests():
 FOREST = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}
 
 
+@stores_values
 def test_order_of_categories_and_features_differs(engine):
     """Codes and places are those of the first model; the second is scored in its own order."""
     train = FIRSTS[engine][0]
@@ -146,6 +148,7 @@ def test_best_rounds_and_no_transformation_of_three(engine):
     assert rounds_of(check([early, train(classifier, rounds=4)], (0.0, 1.5))) == 4
 
 
+@stores_values
 def test_a_merged_model_is_a_stock_model(engine, tmp_path):
     """It is merged again, saved, loaded and continued; what cuts rounds takes those of the first model first."""
     train = FIRSTS[engine][0]
@@ -254,6 +257,7 @@ WRONG = [
 ]
 
 
+@stores_values
 @pytest.mark.parametrize(("make", "error", "message"), WRONG, ids=[message for _, _, message in WRONG])
 def test_wrong_arguments(engine, make, error, message):
     models, weights = make(FIRSTS[engine][0])
@@ -278,7 +282,6 @@ UNFIT = [
     (lambda: [fitted("lightgbm"), on_lightgbm()], r"models\[1\] lightgbm.basic.Booster"),
     (lambda: [fitted("lightgbm"), fitted("lightgbm", X=TABLE.rename(columns={"srch": "day"}), query="day")],
      "query is 'srch' in models"),
-    (lambda: [fitted("lightgbm"), fitted("lightgbm", unseen="missing")], "unseen is 'error' in models"),
     (lambda: [fitted("xgboost"), fitted("xgboost", missing=-1.0)], "missing is nan in models"),
 ]  # fmt: skip
 

@@ -17,6 +17,8 @@ SCORES = {
     "many ties": lambda rng, n: rng.integers(0, 5, n).astype(float),
     "apart by less than a float32 tells": lambda rng, n: 1 + rng.integers(0, 9, n) * 1e-12,
     "beyond a float32": lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
+    "too near for two buckets": lambda rng, n: rng.integers(0, 99, n) * 5e-324,
+    "too far apart for a float64": lambda rng, n: rng.uniform(-1, 1, n) * 1.7e308,
     "not retrieved": lambda rng, n: np.where(rng.random(n) < 0.3, -np.inf, rng.normal(size=n)),
     "none retrieved": lambda rng, n: np.full(n, -np.inf),
     "one far off": lambda rng, n: np.where(np.arange(n) == n // 2, 1e9, rng.normal(size=n)),

@@ -67,6 +67,7 @@ def test_the_numbers_of_rows_in_another_order_are_no_feature(tmp_path):
 
 def test_ids_are_keys():
     """Numbers and text do not merge, in whatever list or column they come."""
+    assert Queries([0, 0], ids=np.array([1, 2], ">i8")).n_queries == 2
     for ids in ([1, "1"], np.array([1, "1"], dtype=object), pd.Series([1, "1"])):
         assert query_ids("ids", ids).tolist() == [1, "1"]
         assert Queries([0, 0], ids=ids).n_queries == 2

@@ -62,6 +62,8 @@ REFUSED = [
     (FRAME.assign(y=["00", "01", "02"]), {}, ValueError, "column 'y' of df holds text, such as '00': labels are"),
     *((make(DATES), {}, ValueError, "column 'x' of df is Datetime.*, not numeric: encode it as numbers")
       for make in (pd.DataFrame, pl.from_pandas, pa.Table.from_pandas)),
+    *((FRAME.assign(x=dates), {}, ValueError, "column 'x' is '2026-01.*' in row 0 of df, not a number: encode it")
+      for dates in (DATES.x.astype(object).where([True, False, True]), pd.period_range("2026-01", None, 3, "M"))),
     *((FRAME.assign(d=[None, 2.0**53, 2.0**53 + 2]), role, ValueError,
        "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers")
       for role in ({"document": "d"}, {"categorical": ["d"]})),

@@ -12,10 +12,18 @@ from lambdaboost.objectives.kernels.noise import add_noise, digest_levels, diges
 
 def noise_of(q, scores, seed=0, iteration=0, draw=0):
     """The noise of every document, float64 (n_documents,), from the float32 sums of the kernel."""
-    of_query, none = digest_levels(q, levels_of(q, "relevance")), np.zeros(q.n_queries, bool)
+    of_query, every = digest_levels(q, levels_of(q, "relevance")), np.ones(q.n_queries, bool)
     noisy = np.empty((draw + 1, q.n_documents))
     add_noise(
-        0, q.n_queries, q.offsets, none, of_query, digest_round(seed, iteration), np.float32(1), scores, noisy
+        0,
+        q.n_queries,
+        q.offsets,
+        every,
+        of_query,
+        digest_round(seed, iteration),
+        np.float32(1),
+        scores,
+        noisy,
     )
     return noisy[draw] - (scores - np.repeat(np.maximum.reduceat(scores, q.offsets[:-1]), q.sizes))
 

@@ -51,7 +51,7 @@ class PositionBased(Value):
 
 
 def simulate(
-    scores: ArrayLike, q: Queries, model: Any, sessions: int, rng: np.random.Generator, k: int = 10
+    scores: ArrayLike, q: Queries, model: Any, sessions: int, rng: np.random.Generator | int, k: int = 10
 ) -> ClickLog:
     """Show the top k of each query to simulated users, and log their clicks.
 
@@ -67,8 +67,8 @@ def simulate(
         How users click; any object with such a `clicks` method.
     sessions : int
         Sessions of each query, ≥ 1.
-    rng : numpy.random.Generator
-        Source of all randomness: the same state gives the same log.
+    rng : numpy.random.Generator or int
+        Source of all randomness, or its seed: the same state gives the same log.
     k : int
         Length of the result page, ≥ 1.
 
@@ -81,7 +81,7 @@ def simulate(
     ClickLog(500 impressions of 5 documents in 2 queries at 3 positions; 118 clicks)
 
     """
-    each, shown = check_whole("sessions", sessions), check_whole("k", k)
+    each, shown, rng = check_whole("sessions", sessions), check_whole("k", k), np.random.default_rng(rng)
     pages = np.stack(
         [result_pages(q.scores(ranker), q.sizes, shown) for ranker in np.atleast_2d(as_array(scores))]
     )

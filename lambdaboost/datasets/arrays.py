@@ -42,8 +42,9 @@ def as_array(values: Any) -> NDArray[Any]:
 
         column = nw.from_native(values, allow_series=True, pass_through=True)
         if isinstance(column, nw.Series):
-            # Arrow's dictionaries would give a missing row the value of another one.
-            if column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum):
+            # NumPy has no numbers of 128 bits, and Arrow's dictionaries would give a missing row another one's value.
+            is_dictionary = column.implementation.is_pyarrow() and column.dtype in (nw.Categorical, nw.Enum)
+            if is_dictionary or column.dtype in (nw.Int128, nw.UInt128):
                 return np.array(column.to_list(), dtype=object)
             values = column.to_numpy()
     given = np.asarray(values)
@@ -265,9 +266,10 @@ def positions_of(name: str, values: Any) -> Positions:
     """
     if isinstance(values, Positions):
         return values
+    import pandas as pd
+
     # A pandas categorical, whose categories need not be in its rows, or text, which becomes one.
-    categorical = getattr(values, "array", values)  # the array of a pandas series
-    if not hasattr(categorical, "categories") or not hasattr(categorical, "codes"):
+    if not isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         given = as_array(values)
         if given.ndim != 1:
             raise ValueError(f"{name} has shape {given.shape}, expected one dimension: one position per row")
@@ -290,13 +292,10 @@ def positions_of(name: str, values: Any) -> Positions:
         if not all(is_text):
             row = next(row for row in np.flatnonzero(~missing) if not isinstance(given[row], str))
             raise RowError(name, int(row), f"is {given[row]!r}", MIXED)
-        import pandas as pd
-
-        categorical = pd.Categorical(given)
-    order = np.argsort(np.asarray(categorical.categories), kind="stable")
-    code = np.append(np.argsort(order) + 1, 0).astype(np.int32)  # the last one is that of missing rows
-    categories = tuple(str(category) for category in np.asarray(categorical.categories)[order])
-    return Positions(code[np.asarray(categorical.codes, dtype=np.int64)], categories)
+        values = given
+    categorical = pd.Categorical(values)
+    categorical = categorical.reorder_categories(sorted(categorical.categories))
+    return Positions(categorical.codes.astype(np.int32) + 1, tuple(map(str, categorical.categories)))
 
 
 def query_weights(name: str, weight: NDArray[np.float32], sizes: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -322,6 +321,7 @@ def factorize_in_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[n
     """
     import pandas as pd
 
-    code = pd.factorize(keys)[0].astype(np.int64)
+    native = keys.astype(keys.dtype.newbyteorder("="), copy=False)  # the only byte order that pandas takes
+    code = pd.factorize(native)[0].astype(np.int64)
     # A code larger than all before it is new.
     return code, np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))

@@ -109,21 +109,6 @@ class Collection:
         """Number of columns."""
         return int(self.features.shape[1])
 
-    def table(self, name_format: str) -> Any:
-        """The features as the engines take them: a pandas frame with names such as "f{}" if there are categories.
-
-        >>> one = Collection(np.array([[0.0], [1]]), Queries([1, 0], [2]), None, ["c"], {"c": ("de", "us")})
-        >>> one.table("f{}").f0.tolist()
-        ['de', 'us']
-        """
-        if not self.categories:
-            return self.features
-        columns = dict(
-            zip(self.feature_names or (), map(name_format.format, range(self.n_features)), strict=True)
-        )
-        categories = {columns[name]: values for name, values in self.categories.items()}
-        return categorical_frame(self.features, list(columns.values()), categories)
-
     def take(self, queries: ArrayLike) -> Collection:
         """Select queries by index or mask, in the order given.
 
@@ -250,16 +235,3 @@ def check_alone(name: str, **given: Any) -> None:
                 f"{name} is a Collection, which has its own queries, labels and weights, so {argument}= would be "
                 "ignored: leave it out, and put it into the Queries of the Collection"
             )
-
-
-def categorical_frame(features: NDArray[Any], names: Sequence[Any], categories: Categories) -> Any:
-    """A pandas frame of features, of which those with categories hold codes, or NaN; it shares memory without any."""
-    import pandas as pd
-
-    frame = pd.DataFrame(features, columns=list(names), copy=False)
-    for at, name in enumerate(names):
-        # XGBoost 3.4 refuses a category without values, whose column is missing anyway.
-        if len(categories.get(name, ())):
-            codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
-            frame.isetitem(at, pd.Categorical.from_codes(codes, list(categories[name])))
-    return frame

@@ -45,7 +45,7 @@ from lambdaboost.datasets.arrays import (
     query_ids,
     weights_of,
 )
-from lambdaboost.datasets.collection import Categories, Collection, categorical_frame, click_rate
+from lambdaboost.datasets.collection import Categories, Collection, click_rate
 from lambdaboost.datasets.queries import (
     NO_POSITIONS,
     RELEVANCE,
@@ -527,10 +527,21 @@ class Encoder:
         return features
 
     def frame(self, features: Any) -> Any:
-        """Features as an engine takes them: a pandas frame with names and categories; without names as they are."""
+        """Features as an engine takes them: a pandas frame with names and categories; without names as they are.
+
+        The frame shares the memory of the features if none is categorical.
+        """
+        import pandas as pd
+
         if not self.features:
             return features
-        return categorical_frame(features, self.features, self.categories)
+        frame = pd.DataFrame(features, columns=list(self.features), copy=False)
+        for at, name in enumerate(self.features):
+            # XGBoost 3.4 refuses a category without values, whose column is missing anyway.
+            if values := self.categories.get(name):
+                codes = np.nan_to_num(features[:, at], nan=-1).astype(np.int64)
+                frame.isetitem(at, pd.Categorical.from_codes(codes, list(values)))
+        return frame
 
     def read(
         self, data: Any, y: Any = None, *, name: str = "df", optional: bool = True, **arrays: Any

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import RowError, check_new_source, refuse_labels
-from lambdaboost._words import counted, listed, quote
+from lambdaboost._words import counted, listed
 from lambdaboost.datasets.arrays import (
     Positions,
     as_array,
+    as_floats,
     check_order,
+    factorize_in_order,
     labels_of,
     positions_of,
     query_ids,
@@ -126,16 +128,12 @@ class Queries:
                 raise ValueError(
                     f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row, of one at least"
                 )
-            starts = np.append(0, np.flatnonzero(of_row[1:] != of_row[:-1]) + 1)
+            number, starts = factorize_in_order(of_row)
+            if (again := number[1:] < number[:-1]).any():
+                row = 1 + int(again.argmax())
+                what = f"is {listed([of_row[row]])} again, after other queries"
+                raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
             offsets, of_query = np.append(starts, n), of_row[starts]
-            seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
-            for row, query in zip(starts.tolist(), of_query.tolist(), strict=True):
-                if query in seen:
-                    what = (
-                        f"is {quote(query) if isinstance(query, str) else query} again, after other queries"
-                    )
-                    raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
-                seen.add(query)
 
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():
@@ -387,10 +385,7 @@ class Queries:
             )
         if self.index is not None and hasattr(scores, "iloc"):
             check_order("scores", scores, RELEVANCE, self.index.to_series())
-        try:
-            s = np.ascontiguousarray(as_array(scores), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"scores must be numbers, one per document: {error}") from None
+        s = np.ascontiguousarray(as_floats("scores", scores))
         if s.shape != (self.n_documents,):
             raise ValueError(
                 f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"

@@ -182,8 +182,9 @@ class Table:
             return np.empty((len(self), 0), np.float32)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
-        schema = self.schema
-        if all(schema[name].is_float() or schema[name].is_integer() for name in columns):
+        schema, of_128_bits = self.schema, (nw.Int128, nw.UInt128)
+        kinds = [schema[name] for name in columns]
+        if all(kind.is_float() or (kind.is_integer() and kind not in of_128_bits) for kind in kinds):
             place = {name: at for at, name in enumerate(self.names)}
             chosen: Any = [place[column] for column in columns]
             first, last = chosen[0], chosen[-1]
@@ -203,8 +204,10 @@ class Table:
             if values.dtype.kind != "O":
                 faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
                 continue
-            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too.
-            floats = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too. As
+            # another type than objects pandas would count the nanoseconds of dates.
+            numbers = pd.Series(values, dtype=object)
+            floats = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
             found.append(floats)
             texts = (value for value in values if isinstance(value, str | bytes))
             if (wrong := np.isnan(floats) & ~is_missing(values)).any():
@@ -238,12 +241,11 @@ class Table:
         native = self.column(column)
         if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
             return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64)
-        series = self.series(column)
-        # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
-        there = ~series.is_null().to_numpy().astype(np.bool_)
         values = self.values(column)
+        there = ~is_missing(values)
         if not there.all():
-            values = as_array(series.drop_nulls())
+            # Without missing values whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
+            values = as_array(self.series(column)[np.flatnonzero(there)])
         with naming_rows(lambda row: self.place(int(np.flatnonzero(there)[row]))):
             refuse_merged(f"column {quote(column)}", values)
         code, different = pd.factorize(values)

@@ -17,7 +17,6 @@ class Levels(NamedTuple):
     all of them.
     """
 
-    offsets: NDArray[np.int64]  # (n_queries + 1,) the documents of query q are offsets[q]:offsets[q + 1]
     # (n_documents,) level within the query, -1 for one that pairs with none; in bytes where they hold every level.
     of_document: NDArray[np.signedinteger]
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
@@ -58,10 +57,10 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
                 found._replace(of_document=found.of_document.astype(narrow), first=found.first[1:] + n_levels)
             )
             n_levels += found.size.size
-        of_document, first, *others = (
-            np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[1:]
-        )
-        return Levels(q.offsets, of_document, np.append(0, first), *others)
+        of_document, first, *others = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        first = np.append(0, first)
+        first.flags.writeable = False  # as offsets are, so that kernels are compiled for one type
+        return Levels(of_document, first, *others)
 
     levels: Levels = q.memo(("levels", source, within, skip_zero), build)
     return levels
@@ -109,7 +108,6 @@ def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero:
     level_of_sorted = np.repeat(np.arange(level_start.size), level_end - level_start)
     of_document[rows[order]] = level_of_sorted - first[keys[0]]
     return Levels(
-        q.offsets,
         of_document,
         first.astype(np.int64),
         (level_end - level_start).astype(np.int32),

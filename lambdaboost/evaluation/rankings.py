@@ -17,14 +17,12 @@ from lambdaboost.evaluation.lanes import LANES, LONGEST_IN_LANES, count_ranks, i
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
-# How documents are sorted (`sort_queries`). Each goes to a bucket by its score, and insertion orders the few of each
-# bucket: 3 to 5 ns a document, however long the list. Where scores far out leave most of the others in few buckets, a
-# second attempt divides the range of most of them (13 to 22 ns), and what is left is merged (40 to 90 ns, which grow
-# with the logarithm of the length).
+# How documents are sorted (`sort_queries`): each goes to a bucket by its score, and insertion orders the few of each
+# bucket; 3 to 5 ns a document, however long the list. Where scores far out leave most of the others in few buckets,
+# insertion gives up, and each bucket is sorted like a list of its own.
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 MOVES = 8  # per document, of an insertion sort that may still end soon
-REACH = 12.0  # of the buckets, where some scores lie far out (`_where_most_lie`)
-LARGEST = 1e300  # ranges of scores, and buckets per score, up to here overflow nowhere
+LARGEST = 1e300  # buckets per score, which overflow nowhere
 
 
 def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -49,7 +47,7 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
 
     """
     order = np.empty(offsets[-1], dtype=np.int32)
-    over_queries(sort_queries, offsets, np.zeros(offsets.size - 1, dtype=bool), scores, order)
+    over_queries(sort_queries, offsets, np.ones(offsets.size - 1, dtype=bool), scores, order)
     return order.astype(np.int64)
 
 
@@ -66,9 +64,9 @@ def sort_by_score(
     if lanes.query.size:
         over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
     if lanes.documents[-1] < q.n_documents:
-        skipped, order = q.sizes <= LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
-        over_queries(sort_queries, q.offsets, skipped, scores, order)
-        over_queries(_by_rank, q.offsets, skipped, ALL if k is None else k, order, values, out)
+        long, order = q.sizes > LONGEST_IN_LANES, np.empty(q.n_documents, dtype=np.int32)
+        over_queries(sort_queries, q.offsets, long, scores, order)
+        over_queries(_by_rank, q.offsets, long, ALL if k is None else k, order, values, out)
     return out
 
 
@@ -111,35 +109,22 @@ def longest(first, last, offsets):
 def _bucket(score, highest, buckets_per_score, last):
     """The bucket of a score; rounded in the order written, so that equal scores share one in every vector lane.
 
-    The first has all scores from `highest` up, the last all from the low end down, −inf too. NaN, which callers refuse,
-    has one as well: its document stands anywhere, and nothing is written past the end.
+    The first has the highest score, the last all from the low end down, −inf too. NaN, which callers refuse, has one as
+    well: its document stands anywhere, and nothing is written past the end. Halves of scores cannot overflow.
     """
-    return np.int32(min(last, max(0.0, (highest - score) * buckets_per_score)))
+    return np.int32(min(last, max(0.0, (0.5 * highest - 0.5 * score) * buckets_per_score)))
 
 
 @inlined
-def _where_most_lie(ranked, worst):
-    """A range without the scores far out, its lowest and its highest, from scores in the order of their buckets.
+def _sort_into_buckets(scores, lowest, highest, documents, order, ranked, bucket_of, next_in):
+    """Write documents and scores by bucket, best first; inside a bucket as they come.
 
-    It reaches REACH times the mean distance of the middle half from the middle one: four spreads of normal scores.
-    """
-    quarter, middle, distances = ranked.size // 4, max(ranked[ranked.size // 2], worst), 0.0
-    for r in range(quarter, ranked.size - quarter):
-        distances += abs(max(ranked[r], worst) - middle)
-    reach = REACH * distances / (ranked.size - 2 * quarter)
-    return middle - reach, middle + reach
-
-
-@inlined
-def _sort_into_buckets(scores, lowest, highest, order, ranked, bucket_of, next_in):
-    """Write documents and scores by bucket, best first; inside a bucket by index.
-
-    Buckets divide the range from `lowest` to `highest` evenly; scores beyond it are in the first and the last.
-    `ranked` float64 and `bucket_of` int32 are memory for n numbers or more, `next_in` int32 (BUCKETS n,).
+    Buckets divide the range from `lowest` to `highest` evenly. `bucket_of` int32 is memory for n numbers or more,
+    `next_in` int32 (BUCKETS n,); where each bucket ends is left there.
     """
     last = np.float64(next_in.size - 1)
     # Where there is no range all are in the first bucket, −inf in the last.
-    buckets_per_score = min(last / (highest - lowest), LARGEST) if highest > lowest else 1.0
+    buckets_per_score = min(last / (0.5 * highest - 0.5 * lowest), LARGEST) if highest > lowest else 1.0
     for bucket in range(next_in.size):
         next_in[bucket] = 0
     for i in range(scores.size):
@@ -152,13 +137,12 @@ def _sort_into_buckets(scores, lowest, highest, order, ranked, bucket_of, next_i
     for i in range(scores.size):
         r = next_in[bucket_of[i]]
         next_in[bucket_of[i]] = r + 1
-        order[r], ranked[r] = i, scores[i]
+        order[r], ranked[r] = documents[i], scores[i]
 
 
 @inlined
-def _sort_by_insertion(order, ranked):
+def _sort_by_insertion(order, ranked, moves):
     """Sort documents by score, ties as they are; False if that takes too many moves, with only some sorted."""
-    moves = MOVES * order.size
     for r in range(1, order.size):
         score = ranked[r]
         if ranked[r - 1] < score:
@@ -173,64 +157,57 @@ def _sort_by_insertion(order, ranked):
     return True
 
 
-@inlined
-def _sort_by_merging(scores, order, other):
-    """Sort documents by score, ties as they are, whatever the scores; `other` is int32 memory, (n,)."""
-    n, width = order.size, 1
-    while width < n:
-        for first in range(0, n, 2 * width):
-            middle, last = min(first + width, n), min(first + 2 * width, n)
-            left, right = first, middle
-            for r in range(first, last):
-                if right < last and (left == middle or scores[order[left]] < scores[order[right]]):
-                    other[r] = order[right]
-                    right += 1
-                else:
-                    other[r] = order[left]
-                    left += 1
-        for r in range(n):
-            order[r] = other[r]
-        width *= 2
-
-
 @kernel
-def sort_queries(first, last, offsets, skipped, scores, order):
-    """Write the documents of each query by score to `order`, without queries `skipped`.
+def sort_queries(first, last, offsets, selected, scores, order):
+    """Write the documents of each query that is `selected` by score to `order`.
 
     Whatever needs an order of documents has it from here, objectives too, so it is compiled once.
     """
     most = longest(first, last, offsets)
-    # By rank: score. By document: bucket. By bucket: the next free rank.
-    ranked, bucket_of, next_in = np.empty(most), np.empty(most, np.int32), np.empty(BUCKETS * most, np.int32)
+    # By rank: score. Before sorting: score, document, bucket. By bucket: where its next document goes.
+    ranked, unsorted, next_in = np.empty(most), np.empty(most), np.empty(BUCKETS * most, np.int32)
+    documents, bucket_of = np.empty(most, np.int32), np.empty(most, np.int32)
+    # Runs of ranks that are still to be sorted.
+    starts, ends = np.empty(most, np.int32), np.empty(most, np.int32)
     for q in range(first, last):
-        if skipped[q]:
+        if not selected[q]:
             continue
         s, by_rank = scores[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
-        best, worst = -np.inf, np.inf  # of the scores above −inf
         for i in range(s.size):
-            by_rank[i] = i
-            best = max(best, s[i])
-            worst = min(worst, s[i] if s[i] > -np.inf else np.inf)
-
-        # Where some scores lie far out, most of the others share few buckets, and insertion gives up. Then buckets
-        # divide the range of most scores.
-        lowest, highest, is_sorted = worst, max(best, -LARGEST), False  # where all are −inf
-        for attempt in range(2 if best - worst <= LARGEST else 0):
-            if attempt == 1:
-                lowest, highest = _where_most_lie(ranked[: s.size], worst)
-            _sort_into_buckets(s, lowest, highest, by_rank, ranked, bucket_of, next_in[: BUCKETS * s.size])
-            is_sorted = _sort_by_insertion(by_rank, ranked)
-            if is_sorted:
-                break
-        # This starts from the order of the last attempt, and is quick where that is nearly sorted.
-        if not is_sorted:
-            _sort_by_merging(s, by_rank, bucket_of)
+            by_rank[i], documents[i], unsorted[i] = i, i, s[i]
+        starts[0], ends[0], n_runs = 0, s.size, 1
+        while n_runs > 0:
+            n_runs -= 1
+            start, end = starts[n_runs], ends[n_runs]
+            n, here = end - start, unsorted[start:end]
+            highest, lowest, least = -np.inf, np.inf, np.inf  # the lowest above −inf, and of all
+            for r in range(n):
+                highest, least = max(highest, here[r]), min(least, here[r])
+                lowest = min(lowest, here[r] if here[r] > -np.inf else np.inf)
+            if highest == least:
+                continue
+            own_order, own_scores, buckets = by_rank[start:end], ranked[start:end], next_in[: BUCKETS * n]
+            _sort_into_buckets(
+                here, lowest, highest, documents[start:end], own_order, own_scores, bucket_of, buckets
+            )
+            # Scores that are too near for more than one bucket, as below 1e-300, are left to insertion.
+            moves = MOVES * n if buckets[0] < n else n * n
+            if _sort_by_insertion(own_order, own_scores, moves):
+                continue
+            last_end = start
+            for bucket in range(buckets.size):
+                begin, last_end = last_end, start + buckets[bucket]
+                if last_end - begin > 1:
+                    starts[n_runs], ends[n_runs] = begin, last_end
+                    n_runs += 1
+            for r in range(start, end):
+                documents[r], unsorted[r] = by_rank[r], ranked[r]
 
 
 @kernel
-def _by_rank(first, last, offsets, skipped, k, order, values, out):
+def _by_rank(first, last, offsets, selected, k, order, values, out):
     for q in range(first, last):
-        if not skipped[q]:
+        if selected[q]:
             a, b = offsets[q], offsets[q + 1]
             for r in range(min(k, b - a)):
                 out[a + r] = values[a + order[a + r]]

@@ -25,11 +25,8 @@ def sum_in_float64(first, last, offsets, selected, order, scores, levels, gain, 
         if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
-        n, by_rank = b - a, order[a:b]
-        reach, of_level = (
-            levels.reach[levels.first[q] : levels.first[q + 1]],
-            gain[levels.first[q] : levels.first[q + 1]],
-        )
+        n, by_rank, base, end = b - a, order[a:b], levels.first[q], levels.first[q + 1]
+        reach, of_level = levels.reach[base:end], gain[base:end]
         cutoff = min(rank_terms(swap, a, by_rank, discount[:n], second[:n]), n)
         for r in range(n):
             s[r], level[r] = scores[a + by_rank[r]], levels.of_document[a + by_rank[r]]

@@ -50,7 +50,8 @@ from lambdaboost.objectives.swaps.swap import (
     split_gain,
 )
 
-NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
+# In the place of a score. Finite: a difference of two is a number, of which `exp_minus` makes an index.
+NO_DOCUMENT = np.finfo(np.float64).min
 BATCHES_AT_ONCE = 64  # which bounds the memory that laying them out takes
 
 # A slot is SLOT numbers in a row: LANES of each row of the slots of `tiles`, and of these two.
@@ -280,6 +281,7 @@ def sum_by_lanes(
     for b in range(first, last):
         rows = slice(batches.first[b], batches.first[b + 1])
         query, position = batches.query[b], batches.position[rows]
+        level, reach = batches.level[rows], batches.reach[rows]
         n = position.shape[0]
 
         to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
@@ -288,17 +290,7 @@ def sum_by_lanes(
         elif not by_document(swap):
             _ranks_of_order(query, offsets, order, rank)
         _write_e(force, n, s, highest, lowest, e)
-        _fill_unranked(
-            query,
-            position,
-            batches.level[rows],
-            batches.reach[rows],
-            first_level,
-            gain,
-            e,
-            level_of_lane,
-            slots,
-        )
+        _fill_unranked(query, position, level, reach, first_level, gain, e, level_of_lane, slots)
         fill_terms(swap, query, position, offsets, rank, by_rank, discount, second, slots)
         if factor.size:
             for lane in range(LANES):

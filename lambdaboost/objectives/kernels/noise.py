@@ -122,13 +122,13 @@ def digest_round(seed: int, iteration: int) -> np.uint64:
 
 
 @kernel
-def add_noise(first, last, offsets, skipped, digests, of_round, beta, scores, noisy):
-    """Write the scores of queries first:last that are not skipped with the noise of each draw.
+def add_noise(first, last, offsets, selected, digests, of_round, beta, scores, noisy):
+    """Write the scores of queries first:last that are selected with the noise of each draw.
 
     `noisy` is float64 (draws, n_documents), of float32 numbers; `beta` is float32.
     """
     for q in range(first, last):
-        if skipped[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         s, best, gaps = scores[a:b], scores[a], np.uint32(0)
@@ -144,10 +144,10 @@ def add_noise(first, last, offsets, skipped, digests, of_round, beta, scores, no
 
 
 @kernel
-def _add_discounts(first, last, offsets, skipped, orders, discounts, mean):
-    """Add the discounts of the documents of queries first:last that are not skipped, in the order of each draw."""
+def _add_discounts(first, last, offsets, selected, orders, discounts, mean):
+    """Add the discounts of the documents of queries first:last that are selected, in the order of each draw."""
     for q in range(first, last):
-        if skipped[q]:
+        if not selected[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
         for draw in range(orders.shape[0]):
@@ -157,10 +157,10 @@ def _add_discounts(first, last, offsets, skipped, orders, discounts, mean):
 
 
 @kernel
-def _discounted_first(first, last, offsets, skipped, mean, order):
+def _discounted_first(first, last, offsets, selected, mean, order):
     """Write the documents of each query to `order`: first those with a mean discount, which a draw put above k."""
     for q in range(first, last):
-        if skipped[q]:
+        if not selected[q]:
             continue
         of_query, by_rank = mean[offsets[q] : offsets[q + 1]], order[offsets[q] : offsets[q + 1]]
         front, back = 0, of_query.size - 1
@@ -226,20 +226,20 @@ def _mean_discounts_in_lanes(
 def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     """The function of a round that gives λ and μ of a rule's pairs, weighted by the mean over noisy rankings."""
     beta, draws, seed = np.float32(rule.beta), rule.draws, rule.seed
-    offsets, digests, none = q.offsets, digest_levels(q, rule.levels(q)), np.zeros(q.n_queries, dtype=bool)
+    offsets, digests, every = q.offsets, digest_levels(q, rule.levels(q)), np.ones(q.n_queries, dtype=bool)
     rows = (np.arange(q.n_documents) - np.repeat(offsets[:-1], q.sizes)).astype(np.int32)
     # The queries of all draws, as if they stood one after the other.
     starts = offsets[:-1] + offsets[-1] * np.arange(draws)[:, None]
     of_draws = np.append(starts, offsets[-1] * draws)
     of_draws.flags.writeable = False  # as `offsets` is, so that sorting is compiled for one type
 
-    def rankings(now: Round, skipped: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The documents of each query by rank in each draw, (draws, n_documents); those of queries `skipped` by row."""
+    def rankings(now: Round, selected: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The documents of each query by rank in each draw, (draws, n_documents); of those not `selected` by row."""
         noisy = np.empty((draws, now.scores.size))
         orders = np.tile(rows, (draws, 1))
         of_round = digest_round(seed, now.iteration)
-        over_queries(add_noise, offsets, skipped, digests, of_round, beta, now.scores, noisy)
-        over_queries(sort_queries, of_draws, np.tile(skipped, draws), noisy.ravel(), orders.ravel())
+        over_queries(add_noise, offsets, selected, digests, of_round, beta, now.scores, noisy)
+        over_queries(sort_queries, of_draws, np.tile(selected, draws), noisy.ravel(), orders.ravel())
         return orders
 
     if not isinstance(rule.metric, NDCG | CNDCG):
@@ -247,7 +247,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
 
         def average_weights(now: Round) -> LambdaMu:
             sums = np.zeros((2, now.scores.size))
-            for order in rankings(now, none):
+            for order in rankings(now, every):
                 sums += pairs(now._replace(order=order))
             lam, mu = sums / draws
             return lam, mu
@@ -259,8 +259,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     k = rule.metric.k
     cutoff = draws * (k or q.n_documents)
     pairs = PreparedPairs(rule, q, MeanDcg(np.empty(0, np.float32), cutoff))
-    batches, by_lanes = pairs.batches, pairs.kernels == BY_LANES
-    not_by_sweep = pairs.kernels != BY_SWEEP
+    batches, long, by_sweep = pairs.batches, pairs.kernels != BY_LANES, pairs.kernels == BY_SWEEP
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:
@@ -272,15 +271,15 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
                 digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean,
             )  # fmt: skip
-        if not by_lanes.all():
-            orders = rankings(now, by_lanes)
-            over_queries(_add_discounts, offsets, by_lanes, orders, discounts, mean)
+        if long.any():
+            orders = rankings(now, long)
+            over_queries(_add_discounts, offsets, long, orders, discounts, mean)
             order = orders[0]
             # The order of the documents: whichever will do, but for a cutoff and for the sweep.
             if k is not None:
-                over_queries(_discounted_first, offsets, by_lanes, mean, order)
-            if not not_by_sweep.all():
-                over_queries(sort_queries, offsets, not_by_sweep, mean.astype(np.float64), order)
+                over_queries(_discounted_first, offsets, long, mean, order)
+            if by_sweep.any():
+                over_queries(sort_queries, offsets, by_sweep, mean.astype(np.float64), order)
         return pairs(now._replace(order=order), MeanDcg(mean, cutoff))
 
     return average_discounts

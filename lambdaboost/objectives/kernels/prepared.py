@@ -34,9 +34,6 @@ LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
 }
-# In place of factors that are all 1. Kernels ask for `factor.size`: by an array of ones they would take 5 % longer, and
-# by None they would be compiled once more, for another type.
-NO_FACTOR = np.empty(0, np.float32)
 
 
 class Round(NamedTuple):
@@ -65,10 +62,9 @@ class PreparedPairs:
         levels, gain, of_measure = rule.read(q)
         self.swap = of_measure if swap is None else swap
         self.force, self.offsets = rule.force, q.offsets
-        self.factor = NO_FACTOR if rule.factors is None else rule.factors(q)
+        self.factor = rule.factors(q)
         self.kernels = choose_kernels(q, levels, self.swap)
         self.groups = group_by_kernel(self.kernels)
-        self.none = np.zeros(q.n_queries, dtype=bool)
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None
         # Kernels of long lists are compiled for one type of levels.
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
@@ -86,17 +82,17 @@ class PreparedPairs:
 
         # Scores too far apart are brought nearer, after they are sorted: some that differ by little may tie then.
         if force.sigma * now.spread + abs(force.center) > RATIO_RANGE:
-            by_score = np.empty_like(order)
-            over_queries(sort_queries, self.offsets, self.none, scores, by_score)
+            by_score, every = np.empty_like(order), np.ones(self.kernels.size, dtype=bool)
+            over_queries(sort_queries, self.offsets, every, scores, by_score)
             scores, kernels = scores.copy(), self.kernels.copy()
             over_queries(narrow_gaps, self.offsets, force.sigma, abs(force.center), by_score, scores, kernels)
             groups = group_by_kernel(kernels)
             if not is_sorted:
                 order[:], is_sorted = by_score, True
 
-        short = groups.get(BY_LANES)
-        if not is_sorted and (short is None or len(groups) > 1):
-            over_queries(sort_queries, self.offsets, self.none if short is None else short, scores, order)
+        long = self.kernels != BY_LANES
+        if not is_sorted and long.any():
+            over_queries(sort_queries, self.offsets, long, scores, order)
         out = np.empty((2, scores.size), np.float32)
         for which, selected in groups.items():
             if which == BY_LANES and self.batches is not None:

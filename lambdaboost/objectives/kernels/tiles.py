@@ -163,7 +163,7 @@ def _place_levels(cutoff, by_rank, level_of, size, start):
 
 @inlined
 def _fill_slots_by_rank(
-    swap, cutoff, by_rank, level_of, scores, factor, discount, second, following, slots, s, document
+    cutoff, by_rank, level_of, scores, factor, discount, second, following, slots, s, document
 ):
     """Bring what pairs read of each document, besides E and the gain, to its slot.
 
@@ -249,8 +249,8 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
     - `order` int32 (n_documents,): the documents of each query by the ranking whose swaps weight pairs, counted within
       the query. If there is a cutoff, those past it come last; `sum_by_sweep` needs discounts that fall;
     - `scores` float64 (n_documents,); `levels`, see `Levels`; `gain` float64 (n_levels,) of each level;
-    - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better, or NO_FACTOR of
-      `prepared`, which is empty;
+    - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better; empty where
+      all are 1;
     - `swap` and `force` say what |ΔZ|, and what λ and μ of a pair are; `out` float32 (2, n_documents).
     """
     n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)
@@ -266,14 +266,8 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
         if not selected[q]:
             continue
         a, b, base, end = offsets[q], offsets[q + 1], levels.first[q], levels.first[q + 1]
-        by_rank, level_of, of_query, lam, mu = (
-            order[a:b],
-            levels.of_document[a:b],
-            scores[a:b],
-            out[0, a:b],
-            out[1, a:b],
-        )
-        reach, of_factor = levels.reach[base:end], factor[a:b]
+        by_rank, level_of, of_query, of_factor = order[a:b], levels.of_document[a:b], scores[a:b], factor[a:b]
+        reach, lam, mu = levels.reach[base:end], out[0, a:b], out[1, a:b]
         # Documents that pair with none have no slot.
         for i in range(b - a):
             lam[i] = mu[i] = 0
@@ -287,18 +281,7 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
             for level in range(reach.size):
                 following[part, level] = start[part, level]
         _fill_slots_by_rank(
-            swap,
-            cutoff,
-            by_rank,
-            level_of,
-            of_query,
-            of_factor,
-            discount,
-            second,
-            following,
-            slots,
-            s,
-            document,
+            cutoff, by_rank, level_of, of_query, of_factor, discount, second, following, slots, s, document
         )
         _fill_levels(force, of_query, gain[base:end], start, s, slots, sums)
 

@@ -262,16 +262,9 @@ RULES = [
         lambda s, y, m: (naive.by_swap(None, s, y["relevance"])[0], np.ones(len(s))),
     ),
     Rule(
-        iteration_dependent(),
+        iteration_dependent(metric=NDCG(k=3)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_s(s, y), naive.linear_weight(0.1, 0.001, m))[0], y["relevance"]
-        ),
-    ),
-    Rule(
-        iteration_dependent(Exponential(0.5, 250.0), NDCG(k=3)),
-        lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.exponential_weight(0.5, 250.0, m))[0],
-            y["relevance"],
+            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.linear_weight(0.1, 0.001, m))[0], y["relevance"]
         ),
     ),
     *(

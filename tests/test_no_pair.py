@@ -2,8 +2,6 @@
 
 import lightgbm as lgb
 import numpy as np
-import on_lightgbm
-import on_xgboost
 import pandas as pd
 import pytest
 import rankers
@@ -106,9 +104,9 @@ def frame(clicks=ONES):
 
 
 def stock(engine, objective, clicks, y):
-    of, params = {"lightgbm": (on_lightgbm, LGB), "xgboost": (on_xgboost, XGB)}[engine]
+    of = rankers.stock(engine)
     data = of.dataset(X, y, group=SIZES, sources={"clicks": clicks})
-    of.train(params, data, 3, objective=objective)
+    of.train({"lightgbm": LGB, "xgboost": XGB}[engine], data, 3, objective=objective)
 
 
 def by_ranker(engine, objective, clicks, y):

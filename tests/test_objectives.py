@@ -166,25 +166,20 @@ def test_is_a_value(rule):
 
 @EACH
 def test_odd_queries(rule):
-    single = Queries([3.0], sizes=[1], clicks=[0.5], fresh=[0.5], position=[1])
-    for part in rule.objective.gradient([0.7], single):
-        assert np.isfinite(part).all()
-    none = Queries(np.zeros(5), sizes=[5], clicks=np.zeros(5), fresh=np.zeros(5), position=np.arange(1, 6))
-    grad, _ = rule.objective.gradient(np.arange(5.0), none)
-    assert (grad == 0).all() or "nothing" in rule.skips
+
+    def gradient(scores, relevance, clicks, position):
+        q = Queries(relevance, [len(scores)], clicks=clicks, fresh=clicks[::-1], position=position)
+        found = rule.objective.gradient(scores, q)
+        assert np.isfinite(found).all()
+        return found[0]
+
+    gradient([0.7], [3.0], [0.5], [1])
+    high = np.minimum([35.5, 0, 100.25], rule.highest)
+    gradient([0.0, 1.0, 2.0], high, [0.1, 0.2, 0.3], [3, 1, 2])
+    none = gradient(np.arange(5.0), np.zeros(5), np.zeros(5), np.arange(1, 6))
+    assert (none == 0).all() or "nothing" in rule.skips
     nothing = [np.nan] * 4
-    missing = Queries(nothing, sizes=[4], clicks=nothing, fresh=nothing, position=nothing)
-    grad, _ = rule.objective.gradient(np.zeros(4), missing)
-    assert (grad == 0).all()
-    high = Queries(
-        np.minimum([35.5, 0, 100.25], rule.highest),
-        sizes=[3],
-        clicks=[0.1, 0.2, 0.3],
-        fresh=[0.3, 0.2, 0.1],
-        position=[3, 1, 2],
-    )
-    for part in rule.objective.gradient([0.0, 1.0, 2.0], high):
-        assert np.isfinite(part).all()
+    assert (gradient(np.zeros(4), nothing, nothing, nothing) == 0).all()
 
 
 def test_every_objective_has_a_row_in_rules():

@@ -1,5 +1,7 @@
 """|ΔZ| of every measure that weights pairs: some documents against rankings that are swapped and measured."""
 
+from functools import partial
+
 import naive
 import numpy as np
 import pytest
@@ -20,12 +22,11 @@ from lambdaboost import (
     SigmoidLocal,
     YetiLoss,
 )
-from lambdaboost.evaluation import MEASURES
 from lambdaboost.evaluation.levels import levels_of
 from lambdaboost.objectives.kernels import sweep as _sweep
 from lambdaboost.objectives.kernels.prepared import BY_SWEEP, BY_TILES
 from lambdaboost.objectives.swaps import SWAPS, gains_and_swap
-from lambdaboost.tuning.tune import settings_of_trees
+from lambdaboost.tuning.tune import searched_with
 
 pytestmark = pytest.mark.slow  # every measure has kernels of its own
 N = 131  # tiles, and not a multiple of anything
@@ -96,20 +97,20 @@ def test_the_grades_of_near_linear_time(metric):
         assert worth.tolist() == [grades <= most]
 
 
-def test_the_swap_of_a_subclass_goes_first():
+def test_the_swap_of_a_subclass_goes_first(monkeypatch):
     """A subclass without a swap of its own has that of its nearest base class, unless its values are others."""
 
-    class Halved(NDCG):
+    class Halved(NDCG, registered=False):
         pass
 
-    class Same(NDCG):
+    class Same(NDCG, registered=False):
         pass
 
-    class Reversed(NDCG):
+    class Reversed(NDCG, registered=False):
         def values(self, scores, q):
             return super().values(-scores, q)
 
-    class StillReversed(Reversed):
+    class StillReversed(Reversed, registered=False):
         pass
 
     gains, whole_swap = SWAPS[NDCG]
@@ -120,19 +121,13 @@ def test_the_swap_of_a_subclass_goes_first():
 
     scores, q = [0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3])
     whole = LambdaRank().gradient(scores, q)[0]
-    try:
-        SWAPS[Halved] = gains, halved
-        np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
-        np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
-        for metric in (Reversed(), StillReversed()):
+    monkeypatch.setitem(SWAPS, Halved, (gains, halved))
+    np.testing.assert_allclose(LambdaRank(Halved()).gradient(scores, q)[0], whole / 2, rtol=1e-6)
+    np.testing.assert_array_equal(LambdaRank(Same()).gradient(scores, q)[0], whole)
+    for metric in (Reversed(), StillReversed()):
+        for make in (LambdaRank, partial(ClickTier, source="relevance", within=("clicks",))):
             with pytest.raises(TypeError, match="which has values of its own"):
-                LambdaRank(metric)
-            with pytest.raises(TypeError, match="which has values of its own"):
-                ClickTier(metric, "relevance", within=("clicks",))
-            assert settings_of_trees("lightgbm", [], 2, metric)[1].objective == YetiLoss()
-        SWAPS[Reversed] = SWAPS[NDCG]
-        LambdaRank(StillReversed())
-    finally:
-        for cls in (Halved, Same, Reversed, StillReversed):
-            SWAPS.pop(cls, None)
-            del MEASURES[cls.__name__]
+                make(metric)
+        assert searched_with(metric, q) == YetiLoss()
+    monkeypatch.setitem(SWAPS, Reversed, SWAPS[NDCG])
+    LambdaRank(StillReversed())

@@ -127,19 +127,6 @@ class Objective(Value, registered=False):
         """Whether it reads the positions at which rows were shown."""
         return self.needs.positions
 
-    @property
-    def measure(self) -> Measure:
-        """The measure that it optimises; a TypeError if there is no single one."""
-        if len(self.parts) == 1:
-            return self.parts[0].measure
-        metric = getattr(self, "metric", None)
-        if isinstance(metric, Measure):
-            return metric
-        raise TypeError(
-            f"{self!r} does not optimise a single measure: give an objective of one measure, "
-            "such as LambdaRank(NDCG(k=10))"
-        )
-
     def on(self, q: Queries) -> Bound:
         """Bind it to its queries: ``bound(scores, iteration)`` gives λ and μ, as a training asks in every round.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lambdaboost._checks import check_sigma
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.pair_objective import PairObjective
 
@@ -37,11 +36,6 @@ class RankNet(PairObjective):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_sigma(self.sigma)
-
-    @property
-    def measure(self) -> PairAccuracy:
-        """The share of pairs in the right order."""
-        return PairAccuracy(source=self.source)
 
     @property
     def rule(self) -> PairRule:

@@ -19,6 +19,11 @@ from lambdaboost.objectives.swaps import gains_and_swap
 from lambdaboost.objectives.swaps.swap import Swap, Unit
 
 
+def no_factors(q: Queries) -> NDArray[np.float32]:
+    """An empty array, in place of factors that are all 1: for these kernels would take 1 to 10 % longer."""
+    return np.empty(0, np.float32)
+
+
 @dataclass(frozen=True)
 class PairRule:
     """λ and μ summed over pairs of documents that differ in `source` and tie in every source of `within`."""
@@ -31,8 +36,8 @@ class PairRule:
     center: float = 0.0  # c of ρ = 1/(1 + e^{σ(s_i − s_j) + c}), at most 50; a margin m of the scores is −σm
     local: bool = False  # the force of SigmoidLocal, ρ(1 − ρ), in place of ρ
     # A function of queries that gives a factor of each document, by which the weight of a pair is multiplied where the
-    # document is the better: float32 (n_documents,).
-    factors: Callable[[Queries], NDArray[np.float32]] | None = None
+    # document is the better: float32 (n_documents,), or an empty array.
+    factors: Callable[[Queries], NDArray[np.float32]] = no_factors
     # The weight of a pair is the mean over rankings by scores with noise of this scale (`noise`); 0: without noise.
     beta: float = 0.0
     draws: int = 1

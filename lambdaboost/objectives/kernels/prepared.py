@@ -34,9 +34,6 @@ LONG_LISTS: dict[int, Callable[..., None]] = {
     BY_SWEEP: sum_by_sweep,
     BY_FLOAT64: sum_in_float64,
 }
-# In place of factors that are all 1. Kernels ask for `factor.size`: by an array of ones they would take 5 % longer, and
-# by None they would be compiled once more, for another type.
-NO_FACTOR = np.empty(0, np.float32)
 
 
 class Round(NamedTuple):
@@ -65,7 +62,7 @@ class PreparedPairs:
         levels, gain, of_measure = rule.read(q)
         self.swap = of_measure if swap is None else swap
         self.force, self.offsets = rule.force, q.offsets
-        self.factor = NO_FACTOR if rule.factors is None else rule.factors(q)
+        self.factor = rule.factors(q)
         self.kernels = choose_kernels(q, levels, self.swap)
         self.groups = group_by_kernel(self.kernels)
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None

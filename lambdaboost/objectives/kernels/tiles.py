@@ -249,8 +249,8 @@ def sum_by_tiles(first, last, offsets, selected, order, scores, levels, gain, fa
     - `order` int32 (n_documents,): the documents of each query by the ranking whose swaps weight pairs, counted within
       the query. If there is a cutoff, those past it come last; `sum_by_sweep` needs discounts that fall;
     - `scores` float64 (n_documents,); `levels`, see `Levels`; `gain` float64 (n_levels,) of each level;
-    - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better, or NO_FACTOR of
-      `prepared`, which is empty;
+    - `factor` float32 (n_documents,), by which a pair is multiplied where the document is the better; empty where
+      all are 1;
     - `swap` and `force` say what |ΔZ|, and what λ and μ of a pair are; `out` float32 (2, n_documents).
     """
     n, n_levels = longest(first, last, offsets), longest(first, last, levels.first)

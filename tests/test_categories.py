@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 import rankers
 import xgboost as xgb
+from on_xgboost import stores_values
 from warned import warnings_of
 
 from lambdaboost import LambdaRank, explain, load, merge, save
@@ -56,6 +57,7 @@ def ranker(engine, **more):
     return rankers.ranker(engine, n_estimators=5, **SMALL[engine], **more)
 
 
+@stores_values
 def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
     X = PANDAS.drop(columns="qid").assign(site=PANDAS.site.cat.rename_categories(int))
     fitted = ranker(engine, objective=LambdaRank()).fit(X, GRADE, qid=QUERY)
@@ -75,6 +77,7 @@ def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
     }
 
 
+@stores_values
 @pytest.mark.parametrize("kind", ["pandas", "reordered", "lacking", "text", "polars", "pyarrow"])
 def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engine, kind, tmp_path):
     """LightGBM would take columns and codes by their place, XGBoost codes, whatever they are called."""
@@ -192,6 +195,7 @@ def test_codes_know_values_by_their_text():
     assert Encoder.fit(Columns(), open_table(frame)).categories == {"c": ("a", "b")}
 
 
+@stores_values
 @pytest.mark.parametrize("values", [(0.5, 7.0), (False, True), ("a", 3)])
 def test_values_of_every_kind_are_categories(engine, values, tmp_path):
     """XGBoost itself takes texts and whole numbers, and no column without a value."""
@@ -209,6 +213,7 @@ def test_values_of_every_kind_are_categories(engine, values, tmp_path):
     assert why.difference == pytest.approx(scores[1] - scores[0], abs=1e-6)
 
 
+@stores_values
 def test_a_model_of_the_engine_alone_knows_its_values(engine, tmp_path):
     """A booster of a stock training, without a description, scores a table whose categories have another order."""
     X, groups = PANDAS.drop(columns="qid"), [20] * 20
@@ -220,8 +225,6 @@ def test_a_model_of_the_engine_alone_knows_its_values(engine, tmp_path):
         data = xgb.DMatrix(X, GRADE, group=groups, enable_categorical=True)
         booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
         expected = booster.inplace_predict(X)
-        if not ENGINES[engine].categories(booster):
-            pytest.skip("XGBoost stores categories since 3.1")
     booster.save_model(tmp_path / "model.json")
     model = load_plain(tmp_path / "model.json", Columns())
     PANDAS.to_csv(tmp_path / "rows.csv")

@@ -168,5 +168,7 @@ def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
 
 def test_a_measure_of_a_source_that_is_not_there(engine, frame):
     fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
-    with pytest.raises(ValueError, match=r"'clicks', which X does not have: name its column in sources= of"):
+    with pytest.raises(
+        ValueError, match=r"'clicks', which X does not have: name its column in sources=, and"
+    ):
         CNDCG(k=3)(fitted, frame, Q.relevance)

@@ -74,7 +74,7 @@ def test_take_reorder_and_pickle():
         (ValueError, "weight has 3 values", {"sizes": [3, 2], "weight": [1, 2, 3]}),
         (ValueError, r"weight\[1\] is -2", {"sizes": [3, 2], "weight": [1, -2]}),
         (ValueError, r"weight\[0\] is nan", {"sizes": [3, 2], "weight": [np.nan, 1]}),
-        (ValueError, r"weight\[1\] is 1e\+39: .* float32", {"sizes": [3, 2], "weight": [1, 1e39]}),
+        (ValueError, r"weight\[1\] is 1e\+39: .* below 9.9e37", {"sizes": [3, 2], "weight": [1, 1e39]}),
         (ValueError, r"sizes\[0\] is 4611686018427387904, but", {"sizes": [2**62] * 4 + [5]}),
     ],
 )

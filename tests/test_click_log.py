@@ -5,8 +5,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from lambdaboost import Queries
@@ -43,14 +41,6 @@ def frame_of(log):
 def of(**changed):
     columns = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "clicked": [0, 1]} | changed
     return ClickLog(**columns)
-
-
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pydict], ids=["pandas", "polars", "arrow"]
-)
-def test_tables_of_any_kind_are_read(make):
-    log = ClickLog.from_frame(make(FRAME.to_dict("list")), **NAMES)
-    pd.testing.assert_frame_equal(frame_of(log), frame_of(LOG))
 
 
 def test_counts_are_those_of_a_group_by():

@@ -129,12 +129,6 @@ def test_leading_zeros_are_no_fault_of_labels_and_keep_ids_apart(tmp_path):
         assert q.relevance.tolist()[-3:] == [0, 2, 1]
 
 
-def test_what_is_missing_in_csv(tmp_path):
-    path = written(tmp_path / "t.csv", "q,grade,x,y\na,NaN,NA,null\n")
-    X, q = Columns(query="q", label="grade").read(path)
-    assert np.isnan(X).tolist() == [[True, True]] and np.isnan(q.relevance[0])
-
-
 @pytest.mark.parametrize("made", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_text_positions_are_ranks_where_all_are_numbers(made):
     """In every table as in CSV; a mixture would be names of places that nobody meant."""

@@ -109,7 +109,6 @@ def test_a_log_is_immutable_and_can_be_sent():
     assert repr(part) == "ClickLog(2 impressions of 1 document in 1 query at 1 position; 1 click)"
 
 
-FAR, NAMELESS, PLACES = Propensities([1.0]), Propensities([1.0, 0.5]), of(position=["side", "top"])
 REFUSED = [
     (lambda: of(query=[], document=[], position=[], clicked=[]), ValueError, "query is empty"),
     (lambda: of(document=[1]), ValueError, r"document has shape \(1,\), expected \(2,\)"),
@@ -126,8 +125,6 @@ REFUSED = [
     (LOG.sessions, ValueError, "the log has no sessions"),
     (of(session=[7, 7], query=[1, 2]).session_of_row, ValueError, "session 7 has two queries, 1 and 2"),
     (of(session=[7, 7], position=[2, 2]).session_of_row, ValueError, "session 7 has two rows at position 2"),
-    (lambda: rates(LOG, (0, 0), FAR), ValueError, "position 2 is past the curve, whose last position is 1"),
-    (lambda: rates(PLACES, (0, 0), NAMELESS), ValueError, ".*those of the curve ranks"),
     (lambda: rates(LOG, (-1, 1)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
     (lambda: rates(LOG, 1), ValueError, r"smoothing is 1: give two numbers ≥ 0, such as \(1, 9\)"),
     (lambda: rates(LOG, (0, 0), [1, 0.5]), TypeError, "propensities is .*, expected Propensities"),

@@ -84,7 +84,6 @@ REFUSED = [
     (lambda: at(CURVE, [1, 4, 7]), "position 4 is past the curve, whose last position is 3"),
     (lambda: at(CURVE, ["top"]), r"positions of the data are names \('top'\), those of the curve ranks: give both"),
     (lambda: at(NAMED, ["top", "new"]), "position 'new' is not on the curve, whose names are 'foot', 'side', 'top'"),
-    (lambda: CURVE.of(Queries([0], sizes=[1])), "no positions here: give the rank"),
     (lambda: NAMED.of(queries([1, 2])), "positions of the data are ranks, those of the curve names .'foot', 'side'"),
 ]  # fmt: skip
 

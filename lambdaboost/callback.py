@@ -30,7 +30,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines import ENGINES, engine_of, engine_of_data
 from lambdaboost.engines.base import Engine, Gradient
-from lambdaboost.traps import Case, handle_dart, refuse_bags_of_queries, warn_of_traps
+from lambdaboost.traps import Case, check_traps, handle_dart
 
 # The methods by which the boosters of each engine are known.
 BOOSTER_METHODS = tuple(engine.BOOSTER_METHOD for engine in ENGINES.values())
@@ -72,12 +72,11 @@ def call_objective(
         params, hessian_sum = state.engine.params_of(booster), float(derivatives[1].sum(dtype=np.float64))
         data = None if known.engine is None else second
         case = Case(booster, state.engine, params, objective, data, known.queries, iteration, hessian_sum)
-        refuse_bags_of_queries(case)
         if not state.objectives:
             handle_dart(case)
         # Once for each objective, though weights may change in every round.
         if objective not in state.objectives:
-            warn_of_traps(case)
+            check_traps(case)
             state.objectives.append(objective)
         known.bound[state] = objective, bound
         return derivatives
@@ -182,8 +181,7 @@ def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike |
     """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
         raise ValueError(
-            "group is missing: give fit(group=[documents of each query]) of LGBMRanker, or train by lightgbm.train, "
-            "xgboost.train or LambdaRanker; other estimators pass no queries"
+            "group is missing: give fit(group=…) of LGBMRanker or LambdaRanker; others pass none"
         )
     labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
     known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)
@@ -272,7 +270,7 @@ class BoosterState:
             given = 0
         # Those that were set outside of the training, where its parameters set none.
         self.threads = given if given > 0 else in_use.get()
-        self.objectives: list[Any] = []  # of which traps were warned; a schedule in one may have no hash
+        self.objectives: list[Any] = []  # of which traps were looked for; a schedule in one may have no hash
 
 
 _states: weakref.WeakKeyDictionary[Any, BoosterState] = weakref.WeakKeyDictionary()

@@ -107,7 +107,7 @@ def train(
         raise ValueError("valid and early_stopping go together: give both, or neither")
     check_whole("rounds", rounds)
     columns = Columns(query, relevance, sources, position, weight)
-    read, held_out = partial(_read_partition, columns=columns, reader=checked), []
+    read, held_out = partial(_read_partition, columns=columns, reader=checked, compute=checked.gradient), []
     parts = _read_partitions(client, checked, "frame", frame, read)
     if valid is not None:
         check_whole("early_stopping", early_stopping)
@@ -115,7 +115,7 @@ def train(
         like = client.submit(
             lambda part: Encoder(columns, part.feature_names or (), part.categories), parts[0].collection
         ).result()
-        read = partial(_read_partition, columns=like, reader=measure)
+        read = partial(_read_partition, columns=like, reader=measure, compute=measure.per_query)
         held_out = [part.collection for part in _read_partitions(client, checked, "valid", valid, read)]
     for part_of_objective, why in parts[0].why_no_pair.items():
         if all(part.why_no_pair[part_of_objective] for part in parts):
@@ -187,8 +187,10 @@ def _read_partitions(
     return parts
 
 
-def _read_partition(name: str, frame: Any, columns: Columns | Encoder, reader: Any) -> Collection | None:
-    """The queries of a partition, which an objective or a measure can read; None without rows.
+def _read_partition(
+    name: str, frame: Any, columns: Columns | Encoder, reader: Any, compute: Any
+) -> Collection | None:
+    """The queries of a partition, which an objective or a measure can read and `compute`; None without rows.
 
     An error during the training would come too late: the other workers would wait.
     """
@@ -197,7 +199,6 @@ def _read_partition(name: str, frame: Any, columns: Columns | Encoder, reader: A
     part = columns.read(frame.reset_index(drop=True), name=name)
     check_sources(reader, part.queries, name)
     with error_context(name):
-        compute = reader.gradient if isinstance(reader, Objective) else reader.per_query
         compute(np.zeros(part.queries.n_documents), part.queries)
     return part
 

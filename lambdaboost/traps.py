@@ -1,6 +1,6 @@
 """Traps: silent failures of an engine, refused or warned of at the first gradient.
 
-Each trap is a function that looks at that gradient, a `Case`, and raises or warns; `warn_of_traps` lists them. What
+Each trap is a function that looks at that gradient, a `Case`, and raises or warns; `check_traps` lists them. What
 they look at is the booster with its parameters, the queries of its data, the objective, and the sum of its hessians.
 docs/traps.md describes the same traps, and others that need no warning.
 """
@@ -62,10 +62,11 @@ class Case:
         return float(value)
 
 
-def warn_of_traps(case: Case) -> None:
-    """Warn of each trap that the case falls into, in this order."""
+def check_traps(case: Case) -> None:
+    """Refuse or warn of each trap that the case falls into, in this order."""
     of_engine = {
         "lightgbm": (
+            bags_of_queries,
             cut_queries,
             label_gain,
             no_metric,
@@ -90,10 +91,10 @@ def warn_of_traps(case: Case) -> None:
 # LightGBM.
 
 
-def refuse_bags_of_queries(case: Case) -> None:
-    """Refuse bags of queries, which are drawn only for LightGBM's own objectives."""
+def bags_of_queries(case: Case) -> None:
+    """Bags of queries, which are drawn only for LightGBM's own objectives."""
     is_on = float(case.engine.given(case.params, "bagging_freq") or 0) != 0
-    if case.engine is lightgbm and is_on and is_true(case.params.get("bagging_by_query")):
+    if is_on and is_true(case.params.get("bagging_by_query")):
         raise ValueError(
             "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging "
             "fractions leave trees of two or three leaves; remove bagging_by_query: rows are then sampled"
@@ -229,7 +230,7 @@ def unknown_parameters(case: Case) -> None:
     """Names that LightGBM does not know; XGBoost warns of such names itself."""
     known = case.engine.parameter_names()
     for name in case.params:
-        if known and name not in known:
+        if name not in known:
             warn(f"params has {quote(name)}, which LightGBM does not know: {did_you_mean(name, known)}")
 
 

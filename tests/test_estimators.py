@@ -255,7 +255,7 @@ WRONG = {
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
     "a lost source": (
         {"objective": "graded"}, {}, ValueError,
-        "^Blend.* reads the label source 'clicks', which X does not have: name its column in sources= of the ranker",
+        "^Blend.* reads the label source 'clicks', which X does not have: name its column in sources=",
     ),
     "a source of an array": ({"sources": ["clicks"]}, {}, ValueError, "^sources: X has no column 'clicks'"),
     "a lost source of a set": (

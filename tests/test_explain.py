@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 import rankers
 import xgboost as xgb
+from on_xgboost import stores_values
 from scipy.sparse import csr_matrix
 
 from lambdaboost import NDCG, LambdaRank, Queries, explain, load, save
@@ -56,6 +57,7 @@ def test_contributions_of_a_booster_sum_to_the_difference(train):
     np.testing.assert_array_equal(why.frame["below"], X[11, place])
 
 
+@stores_values
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["a", "b", "c"])], ids=["Categorical", "Enum"])
 def test_xgboost_reads_categories_of_polars(kind):
     frame = pl.DataFrame({"x": X[:, 1], "kind": pl.Series(FRAME["kind"].to_list(), dtype=kind)})
@@ -86,6 +88,7 @@ def test_a_ranker_explains_by_names_up_to_its_best_round(engine):
     assert "<svg" in strange._repr_html_()
 
 
+@stores_values
 def test_a_loaded_model_explains_as_its_ranker(engine, tmp_path):
     ranker, path = fitted(engine), tmp_path / "model"
     save(ranker, path)

@@ -153,7 +153,7 @@ WRONG = {
     "an array": ({}, None, "query: X has no column 'srch_id': give a table with it, or the queries as"),
     "source unknown": ({"sources": ["price_rnk"]}, {}, r"sources: X has no column 'price_rnk' \(did you mean"),
     "source of text": ({"objective": graded()}, {"ctr": ["2 %"] * len(X)}, "column 'ctr' .*not a number: labels are"),
-    "the queries under another name": ({"qid": "srch_id"}, {}, "qid='srch_id' is no parameter of a ranker: "),
+    "an argument of fit": ({"qid": "srch_id"}, {}, r"qid='srch_id' is no parameter of a ranker: give it to fit\(qid=…"),
 }  # fmt: skip
 
 
@@ -168,5 +168,7 @@ def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
 
 def test_a_measure_of_a_source_that_is_not_there(engine, frame):
     fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
-    with pytest.raises(ValueError, match=r"'clicks', which X does not have: name its column in sources=, and"):
+    with pytest.raises(
+        ValueError, match=r"'clicks', which X does not have: name its column in sources=, and"
+    ):
         CNDCG(k=3)(fitted, frame, Q.relevance)

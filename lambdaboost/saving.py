@@ -127,14 +127,14 @@ class SavedModel:
         engine, encoder = self.engine, self.encoder
         names = engine.feature_names(self.booster)
         n, is_named = len(names), has_feature_names(self.booster, engine)
-        if not encoder.features and table.is_letor and not is_named:
+        if not encoder.features and table.format == "letor" and not is_named:
             there, unused = encoder.columns.features_of(table), engine.first_is_unused(self.booster)
             encoder = replace(encoder, features=letor_features(there, n, unused, table.name, self.name))
             # The engine read text itself, and what it takes absent features for.
             if encoder.features[0] == "0":
                 table = open_table(table.name, absent=engine.ABSENT_IN_TEXT)
         elif not encoder.features and table.is_named:
-            if table.is_letor and not all(name.isdecimal() for name in names):
+            if table.format == "letor" and not all(name.isdecimal() for name in names):
                 raise ValueError(
                     f"{self.name} knows its features by name, such as {quote(names[0])}, and {table.name} is LETOR "
                     "text, which numbers them: give a table with these columns"

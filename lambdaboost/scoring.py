@@ -25,13 +25,7 @@ RENAMED = "-lambdaboost"  # suffix where the engine has a metric of that name
 
 
 def call_measure(measure: Any, first: Any, second: Any, weight: Any = None, group: Any = None) -> Any:
-    """The mean over queries as the caller expects it: see `Measure.__call__`, which lists the callers."""
-    if isinstance(second, Queries):  # (scores, Queries)
-        if weight is not None or group is not None:
-            raise TypeError(
-                "weights are those of the queries: give (scores, Queries(…, weight=…)) and nothing else"
-            )
-        return measure.mean(first, second)
+    """The mean as an engine or scikit-learn expects it: see `Measure.__call__`, which lists the callers."""
     if hasattr(first, "predict"):  # (ranker, X, grades), from scikit-learn
         return score_estimator(measure, first, second, grades=weight)
     if group is None and not hasattr(second, "get_label"):

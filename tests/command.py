@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from lambdaboost.cli.run import run
+from lambdaboost.cli.run import app, run
 from lambdaboost.datasets import Collection, write_letor
 
+COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}
 SMALL = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
 
 

@@ -37,22 +37,27 @@ def ideal_dcg(gains, k=None):
     return naive_measures.dcg(np.sort(gains)[::-1], k)
 
 
-def swap_ndcg(gains, scores, k=None):
-    """|NDCG@k(now) − NDCG@k(i and j swapped)| of i and j: of the sums of both, only the terms of i and j differ."""
-    d, ideal = [discount(r, k) for r in ranks(scores)], ideal_dcg(gains, k)
-    return lambda i, j: abs(gains[i] * (d[i] - d[j]) + gains[j] * (d[j] - d[i])) / ideal if ideal else 0.0
-
-
-def swap(measure, scores, labels):
-    """|Z(now) − Z(i and j swapped)| of i and j, by swapping their labels and measuring; 0 where Z is undefined."""
-    now = naive_measures.of_list(measure, scores, labels)
+def swaps_of(measure, rankings, labels):
+    """|Z(now) − Z(i and j swapped)| of i and j, or of i and several, the mean over (draws, n) ranks; 0 without Z."""
+    if measure is None:
+        return lambda i, j: 1.0
+    labels = np.asarray(labels, dtype=float)
+    if isinstance(measure, NDCG | CNDCG):
+        # Of the sums now and then only the terms of i and j differ.
+        gains = naive_measures.gain(measure, labels)
+        ideal = ideal_dcg(gains, measure.k) or np.inf
+        mean = np.mean([[discount(r, measure.k) for r in one] for one in rankings], axis=0)
+        return lambda i, j: np.abs((gains[i] - gains[j]) * (mean[i] - mean[j])) / ideal
+    by_rank = -np.array(rankings, dtype=float)
+    now = [naive_measures.of_list(measure, one, labels) for one in by_rank]
 
     def weight(i, j):
-        swapped = list(labels)
-        swapped[i], swapped[j] = labels[j], labels[i]
-        return np.nan_to_num(abs(now - naive_measures.of_list(measure, scores, swapped)))
+        swapped = labels.copy()
+        swapped[[i, j]] = labels[[j, i]]
+        then = [naive_measures.of_list(measure, one, swapped) for one in by_rank]
+        return np.nan_to_num(np.abs(np.subtract(now, then))).mean()
 
-    return weight
+    return np.vectorize(weight, otypes=[float])
 
 
 def sigmoid(x):
@@ -101,21 +106,11 @@ def inverse_propensities(labels, position, curve, clip=None):
     return up if clip is None else [min(x, clip) for x in up]
 
 
-def ranknet(scores, relevance, sigma=1.0, up=None):
-    return pair_rule(scores, graded_pairs(relevance), lambda i, j: 1.0, lambda o: logistic(o, sigma), up)
-
-
-def lambdarank(scores, relevance, k=None, force=logistic, gain=exponential, up=None):
-    """LambdaRank of NDCG, or SigmoidLocal with force=local."""
-    weight = swap_ndcg([gain(l) for l in relevance], scores, k)
-    return pair_rule(scores, graded_pairs(relevance), weight, force, up)
-
-
-def by_swap(measure, scores, relevance, force=logistic, up=None):
-    """LambdaRank of any measure, or SigmoidLocal with force=local; documents that tie in score have different ranks."""
-    s, y = [float(x) for x in scores], [float(l) for l in relevance]
-    by_rank = [-float(r) for r in ranks(scores)]
-    return pair_rule(s, graded_pairs(y), swap(measure, by_rank, y), force, up)
+def by_swap(measure, scores, labels, force=logistic, up=None, pairs=None, rankings=None):
+    """LambdaRank of a measure, RankNet of None, SigmoidLocal with force=local; `rankings` in place of the scores."""
+    s, y = [float(x) for x in scores], [float(l) for l in labels]
+    weight = swaps_of(measure, [ranks(s)] if rankings is None else rankings, y)
+    return pair_rule(s, graded_pairs(y) if pairs is None else pairs, weight, force, up)
 
 
 def of_documents(objective, scores, labels, rows, iteration=0):
@@ -132,14 +127,15 @@ def of_documents(objective, scores, labels, rows, iteration=0):
     else:
         rankings = noisy_ranks(scores, l, rule.beta, rule.draws, rule.seed, iteration)
     lam, mu = np.zeros(len(rows)), np.zeros(len(rows))
-    swaps = swaps_of(rule.metric, np.array(rankings), l)
+    swaps = swaps_of(rule.metric, rankings, l)
     for at, i in enumerate(rows):
         side = np.nan_to_num(np.sign(l[i] - l))  # 1 where it should be above
         if rule.skip_zero:
             side *= (l[i] != 0) & (l != 0)
         for name in rule.within:
             side *= (labels[name][i] == labels[name]) | np.isnan(labels[name]).all()
-        w = np.abs(side) * swaps(i, np.flatnonzero(side))
+        w, others = np.zeros(scores.size), np.flatnonzero(side)
+        w[others] = swaps(i, others)
         with np.errstate(over="ignore"):
             x = rule.sigma * side * (scores[i] - scores) + rule.center
             rho, rest = 1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))
@@ -173,28 +169,6 @@ def gradient_by(which, objective, scores, q):
     return -lam, mu
 
 
-def swaps_of(metric, rankings, labels):
-    """A function of a document and others: what swapping it with each of them is worth, (n,), in (draws, n) ranks."""
-    if metric is None:
-        return lambda i, others: 1.0
-    if isinstance(metric, NDCG | CNDCG):
-        levels, level = np.unique(labels, return_inverse=True)
-        gains = np.array([naive_measures.gain(metric, l) for l in levels.tolist()])[level]
-        discounts = np.where(rankings <= (metric.k or NO_CUTOFF), 1 / np.log2(1.0 + rankings), 0)
-        ideal = -np.sort(-gains) @ -np.sort(-discounts[0]) or np.inf
-        mean = discounts.mean(axis=0)
-        return lambda i, others: np.abs((gains[i] - gains) * (mean[i] - mean)) / ideal
-
-    weights = [swap(metric, by_rank, labels.tolist()) for by_rank in -rankings.astype(float)]
-
-    def measured(i, others):
-        w = np.zeros(labels.size)
-        w[others] = [np.mean([weight(i, j) for weight in weights]) for j in others]
-        return w
-
-    return measured
-
-
 def click_tier(scores, labels, within, k=None, up=None, zeros="label"):
     """Pairs that tie in every list of `within`, c_i > c_j; all tie in a list of NaN.
 
@@ -206,7 +180,7 @@ def click_tier(scores, labels, within, k=None, up=None, zeros="label"):
         for i, j in graded_pairs(labels)
         if (zeros == "label" or labels[j] != 0) and all(tier[i] == tier[j] for tier in within)
     ]
-    return pair_rule(scores, pairs, swap_ndcg([click_gain(c) for c in labels], scores, k), logistic, up)
+    return by_swap(CNDCG(k), scores, labels, up=up, pairs=pairs)
 
 
 def linear_weight(start, rate, m):
@@ -387,19 +361,5 @@ def noisy_ranks(scores, labels, beta, draws, seed, m):
 
 
 def yetiloss(scores, labels, m, measure, beta=1.0, draws=2, seed=0, up=None):
-    """λ and μ with weights by noisy rankings, the swaps of each ranking one by one or by mean discounts."""
-    of_dcg = isinstance(measure, NDCG | CNDCG)
-    by_rank = [[-float(r) for r in one] for one in noisy_ranks(scores, labels, beta, draws, seed, m)]
-    if of_dcg:
-        gains = [naive_measures.gain(measure, l) for l in labels]
-        ideal = ideal_dcg([0.0 if g != g else g for g in gains], measure.k)
-        mean = np.mean([[discount(-r, measure.k) for r in of_draw] for of_draw in by_rank], axis=0)
-    else:
-        weights = [swap(measure, of_draw, labels) for of_draw in by_rank]
-
-    def weight(i, j):
-        if of_dcg:
-            return (gains[i] - gains[j]) * abs(mean[i] - mean[j]) / ideal if ideal > 0 else 0.0
-        return np.mean([of_draw(i, j) for of_draw in weights])
-
-    return pair_rule(scores, graded_pairs(labels), weight, logistic, up)
+    """λ and μ with weights by noisy rankings."""
+    return by_swap(measure, scores, labels, up=up, rankings=noisy_ranks(scores, labels, beta, draws, seed, m))

@@ -84,11 +84,11 @@ def is_rare(objective):
 
 
 def _lam_l(s, y, k=None, sigma=1.0):
-    return naive.lambdarank(s, y["relevance"], k, lambda o: naive.logistic(o, sigma))
+    return naive.by_swap(NDCG(k), s, y["relevance"], lambda o: naive.logistic(o, sigma))
 
 
 def _lam_s(s, y, k=None, center=0.0):
-    return naive.lambdarank(s, y["relevance"], k, lambda o: naive.local(o, center))
+    return naive.by_swap(NDCG(k), s, y["relevance"], lambda o: naive.local(o, center))
 
 
 def _lam_c(s, y, k=None, **zeros):
@@ -120,7 +120,7 @@ def _fresh_tier(s, y, m):
     grades = y["relevance"]
     tied = lambda i, j: grades[i] == grades[j] or np.isnan(grades).all()  # noqa: E731
     pairs = [pair for pair in naive.graded_pairs(y["fresh"]) if tied(*pair)]
-    return naive.pair_rule(s, pairs, lambda i, j: 1.0, naive.logistic)
+    return naive.by_swap(None, s, y["fresh"], pairs=pairs)
 
 
 CURVE = Propensities.power(0.7, 400)
@@ -145,16 +145,16 @@ def _lam_c_up(s, y, up):
 
 RULES = [
     Rule(FreshTier(), _fresh_tier),
-    Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
+    Rule(RankNet(), lambda s, y, m: naive.by_swap(None, s, y["relevance"])),
     Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),
     Rule(LambdaRank(sigma=0.5), lambda s, y, m: _lam_l(s, y, sigma=0.5)),
     Rule(LambdaRank(NDCG(k=1)), lambda s, y, m: _lam_l(s, y, 1)),
     Rule(LambdaRank(NDCG(k=3)), lambda s, y, m: _lam_l(s, y, 3)),
     Rule(
         LambdaRank(NDCG(k=5, gain="linear")),
-        lambda s, y, m: naive.lambdarank(s, y["relevance"], 5, gain=lambda l: 0.0 if l != l else float(l)),
+        lambda s, y, m: naive.by_swap(NDCG(k=5, gain="linear"), s, y["relevance"]),
     ),
-    Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
+    Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.by_swap(CNDCG(k=4), s, y["clicks"])),
     *(
         _by_swap(LambdaRank(metric))
         for metric in (
@@ -192,7 +192,7 @@ RULES = [
     ),
     Rule(ListNet(), lambda s, y, m: naive.listnet(s, y["relevance"])),
     Rule(ListMLE(), lambda s, y, m: naive.listmle(s, y["relevance"])),
-    Rule(RankNet(source="clicks"), lambda s, y, m: naive.ranknet(s, y["clicks"])),
+    Rule(RankNet(source="clicks"), lambda s, y, m: naive.by_swap(None, s, y["clicks"])),
     Rule(ListNet("clicks"), lambda s, y, m: naive.listnet(s, y["clicks"])),
     Rule(ListMLE("clicks"), lambda s, y, m: naive.listmle(s, y["clicks"])),
     Rule(ApproxNDCG(), lambda s, y, m: naive.approx_ndcg(s, y["relevance"])),
@@ -205,9 +205,11 @@ RULES = [
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
     Rule(ClickTier(zeros="missing"), lambda s, y, m: _lam_c(s, y, zeros="missing")),
-    _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
-    _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
-    _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up)),
+    _inverse(LambdaRank(), lambda s, y, up: naive.by_swap(NDCG(), s, y["relevance"], up=up)),
+    _inverse(
+        LambdaRank(NDCG(k=3)), lambda s, y, up: naive.by_swap(NDCG(k=3), s, y["relevance"], up=up), clip=4.0
+    ),
+    _inverse(RankNet(), lambda s, y, up: naive.by_swap(None, s, y["relevance"], up=up)),
     *(
         _inverse(
             LambdaRank(metric),
@@ -235,7 +237,7 @@ RULES = [
     Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
         lambda s, y, m: naive.blend(
-            _lam_l(s, y), naive.ranknet(s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
+            _lam_l(s, y), naive.by_swap(None, s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
         ),
     ),
     Rule(
@@ -257,7 +259,7 @@ RULES = [
     Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"])),
     Rule(
         GradientStep(RankNet(), normalize="none"),
-        lambda s, y, m: (naive.ranknet(s, y["relevance"])[0], np.ones(len(s))),
+        lambda s, y, m: (naive.by_swap(None, s, y["relevance"])[0], np.ones(len(s))),
     ),
     Rule(
         iteration_dependent(metric=NDCG(k=3)),

@@ -1,30 +1,19 @@
 """The example that trains CatBoost's trees under objectives of lambdaboost; `make test-large` runs it."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from lambdaboost import NDCG, LambdaRank, graded
 from lambdaboost.datasets import web_search_log
 
-catboost = pytest.importorskip("catboost")
+pytest.importorskip("catboost")
+from catboost_trees import train
 
 LOG = web_search_log(queries=40, documents=15, seed=5)
 X, Q = LOG.features, LOG.queries
 
 
-@pytest.fixture
-def train(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "examples")
-    from catboost_trees import train
-
-    yield train
-    sys.modules.pop("catboost_trees")
-
-
-def test_leaves_are_newtons(train):
+def test_leaves_are_newtons():
     given = {"rounds": 1, "learning_rate": 1.0, "depth": 2, "l2_leaf_reg": 0}
     model = train(X, Q, LambdaRank(), thread_count=1, bootstrap_type="No", **given)
     grad, hess = LambdaRank().gradient(np.zeros(len(X)), Q)
@@ -37,6 +26,6 @@ def test_leaves_are_newtons(train):
 
 
 @pytest.mark.parametrize("objective", [LambdaRank(NDCG(5)), graded()])
-def test_it_learns(train, objective):
+def test_it_learns(objective):
     model = train(X, Q, objective, rounds=20, learning_rate=0.3, depth=3, thread_count=1, bootstrap_type="No")
     assert NDCG(5)(model.predict(X), Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.2

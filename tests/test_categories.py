@@ -1,6 +1,5 @@
 """Categories from a table to a score: frames of every kind, files, both engines, and what cannot be read."""
 
-import importlib
 import json
 from functools import partial
 
@@ -58,23 +57,26 @@ def ranker(engine, **more):
 
 
 @stores_values
-def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
+def trained(engine, X, objective, **params):
+    """A stock booster of a pandas frame, and its scores."""
+    groups = [20] * 20
+    if engine == "lightgbm":
+        params = {"objective": objective, "verbose": -1, **SMALL[engine]}
+        booster = lgb.train(params, lgb.Dataset(X, GRADE, group=groups), 5)
+        return booster, booster.predict(X)
+    data = xgb.DMatrix(X, GRADE, group=groups, enable_categorical=True)
+    booster = xgb.train(params | {"objective": "rank:ndcg", "base_score": 0.0}, data, 5, obj=objective)
+    return booster, booster.inplace_predict(X)
+
+
+def test_the_engines_own_training_makes_the_same_model_of_a_pandas_frame(engine):
     X = PANDAS.drop(columns="qid").assign(site=PANDAS.site.cat.rename_categories(int))
     fitted = ranker(engine, objective=LambdaRank()).fit(X, GRADE, qid=QUERY)
-    stock = importlib.import_module(engine)
-    if engine == "lightgbm":
-        same = stock.LGBMRanker(objective=LambdaRank(), n_estimators=5, n_jobs=1, verbose=-1, **SMALL[engine])
-        assert np.array_equal(same.fit(X, GRADE, group=[20] * 20).predict(X), fitted.predict(X))
-    else:
-        data = stock.DMatrix(X, GRADE, group=[20] * 20, enable_categorical=True)
-        params = fitted.get_xgb_params() | {"objective": "rank:ndcg", "base_score": 0.0}
-        assert np.array_equal(
-            stock.train(params, data, 5, obj=LambdaRank()).inplace_predict(X), fitted.predict(X)
-        )
-    assert ENGINES[engine].categories(fitted.booster_ if engine == "lightgbm" else fitted.get_booster()) == {
-        "market": ["de", "fr", "us", "zz"],
-        "site": [0, 1, 2, 3, 4],
-    }
+    params = {} if engine == "lightgbm" else fitted.get_xgb_params()
+    booster, scores = trained(engine, X, **params | {"objective": LambdaRank()})
+    assert np.array_equal(scores, fitted.predict(X))
+    values = {"market": ["de", "fr", "us", "zz"], "site": [0, 1, 2, 3, 4]}
+    assert ENGINES[engine].categories(booster) == values
 
 
 @stores_values
@@ -216,15 +218,7 @@ def test_values_of_every_kind_are_categories(engine, values, tmp_path):
 @stores_values
 def test_a_model_of_the_engine_alone_knows_its_values(engine, tmp_path):
     """A booster of a stock training, without a description, scores a table whose categories have another order."""
-    X, groups = PANDAS.drop(columns="qid"), [20] * 20
-    if engine == "lightgbm":
-        params = {"objective": "lambdarank", "verbose": -1, **SMALL[engine]}
-        booster = lgb.train(params, lgb.Dataset(X, GRADE, group=groups), 5)
-        expected = booster.predict(X)
-    else:
-        data = xgb.DMatrix(X, GRADE, group=groups, enable_categorical=True)
-        booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
-        expected = booster.inplace_predict(X)
+    booster, expected = trained(engine, PANDAS.drop(columns="qid"), LambdaRank())
     booster.save_model(tmp_path / "model.json")
     model = load_plain(tmp_path / "model.json", Columns())
     PANDAS.to_csv(tmp_path / "rows.csv")

@@ -31,11 +31,6 @@ HINGES = [
 EACH = pytest.mark.parametrize("hinge", HINGES, ids=repr)
 
 
-def losses(hinge, labels):
-    """Δ of rankings of labels, best first: what the measure lacks of 1."""
-    return 1 - naive_measures.of_ranking(hinge.metric, labels)
-
-
 def feature_map(hinge, order, good):
     """φ of an order of documents, as a vector over documents: eqs. 3, 5 and 6."""
     n = len(order)
@@ -62,11 +57,11 @@ def feature_map(hinge, order, good):
 
 @cache
 def orders(hinge, good):
-    """Δ and φ of all orders, and which are ideal."""
+    """Δ of all orders, which is what the measure lacks of 1, their φ, and which are ideal."""
     every = list(permutations(range(len(good))))
     labels = np.array(good)[np.array(every)]
     phis = np.array([feature_map(hinge, y, good) for y in every])
-    return losses(hinge, labels), phis, labels[:, : sum(good)].all(axis=1)
+    return 1 - naive_measures.of_ranking(hinge.metric, labels), phis, labels[:, : sum(good)].all(axis=1)
 
 
 def drawn_cases():

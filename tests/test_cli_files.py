@@ -7,11 +7,8 @@ from typing import get_args, get_type_hints
 
 import pytest
 import typer
-from command import refused
+from command import COMMANDS, refused
 
-from lambdaboost.cli.run import app
-
-COMMANDS = {info.callback.__name__: info.callback for info in app.registered_commands}
 WRITTEN = {"train": ["", ".json"], "tune": ["", ".json"]}
 NAMED = ("model", "scores")  # of report: NAME=PATH
 

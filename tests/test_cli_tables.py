@@ -88,17 +88,12 @@ def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(capsys, tmp_path
         assert f"relevance is 1e+30 in row 9 of {bad}: " in said and not (tmp_path / "m").exists()
 
 
-def test_the_label_is_no_source_of_an_evaluation(capsys, tmp_path):
-    log, model = tmp_path / "t.csv", tmp_path / "m"
+def test_which_model_says_the_columns_of_sources(capsys, tmp_path):
+    log = tmp_path / "t.csv"
     rows = "".join(f"{i // 3},{i % 3},{i % 3 - i % 2},{i},x\n" for i in range(12))
     log.write_text("qid,label,a,b,text\n" + rows)
-    (tmp_path / "scores").write_text("1\n" * 12)
-    wrong = ("--scores", tmp_path / "scores", "--source", "clicks=label")
-    assert "label: column 'label' is given twice" in refused(capsys, "evaluate", log, *wrong)
     short = ("--param", "min_data_in_leaf=1", "--rounds", 1)
-    done(capsys, "train", log, "--drop", "a,text", *short, "--out", model)
-    columns = json.loads((tmp_path / "m.json").read_text())["columns"]
-    assert columns["drop"] == ["a", "text"] and columns["features"] == ["b"]
+    done(capsys, "train", log, "--drop", "a,text", *short, "--out", tmp_path / "m")
     # A model's source may be the label of an evaluation.
     done(capsys, "train", log, "--drop", "text", "--source", "a", *short, "--out", tmp_path / "n")
     done(capsys, "evaluate", log, "--model", tmp_path / "n", "--label", "b", "--measure", "spearman")
@@ -215,7 +210,8 @@ def test_a_submission_from_a_raw_table(capsys, tmp_path):
         )
         assert json.loads(printed)["measures"]["NDCG(k=10)"] > 0.5 and "such as 'at'" in err
         done(capsys, "predict", model, test, "--ids", "--out", out)
-        done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        _, err = done(capsys, "report", labelled, "--model", model, "--out", tmp_path / "page.html")
+        assert err.count("such as 'at'") == 1  # the scores and the worst query need the features
         _check_worst(tmp_path / "page.html", pd.read_csv(labelled, dtype={"srch_id": str}))
         scores = done(capsys, "predict", model, test)[0].split()
     said = refused(capsys, "predict", model, test, "--unseen", "error")

@@ -12,7 +12,7 @@ CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
 NAN = float("nan")
 
 
-def shown(seed=0, n_queries=12):
+def shown(seed, n_queries=12):
     """Scores and queries of clicks at positions, a few rows not shown."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, n_queries)
@@ -52,11 +52,7 @@ def test_agrees_with_the_definition(k, clip, empty, estimator):
     assert parse(measure.text) == measure
 
 
-def test_a_query_of_which_nothing_was_shown_and_named_positions():
-    scores, q = shown()
-    flat = ClickDCG(propensities=Propensities([1.0] * 4), empty=NAN).per_query(scores, q)
-    assert np.isnan(flat[0]) and not np.isnan(flat[1:]).any()
-    np.testing.assert_array_equal(np.nan_to_num(flat), ClickDCG().per_query(scores, q))
+def test_named_positions():
     side = Propensities([0.5, 1.0], names=["side", "top"])
     q = Queries([0, 0], sizes=[2], clicks=[1, 1], position=["top", "side"])
     assert ClickDCG(1, side)([0.0, 1.0], q) == 2

@@ -5,8 +5,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from lambdaboost import Queries
@@ -43,14 +41,6 @@ def frame_of(log):
 def of(**changed):
     columns = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "clicked": [0, 1]} | changed
     return ClickLog(**columns)
-
-
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pydict], ids=["pandas", "polars", "arrow"]
-)
-def test_tables_of_any_kind_are_read(make):
-    log = ClickLog.from_frame(make(FRAME.to_dict("list")), **NAMES)
-    pd.testing.assert_frame_equal(frame_of(log), frame_of(LOG))
 
 
 def test_counts_are_those_of_a_group_by():
@@ -119,7 +109,6 @@ def test_a_log_is_immutable_and_can_be_sent():
     assert repr(part) == "ClickLog(2 impressions of 1 document in 1 query at 1 position; 1 click)"
 
 
-FAR, NAMELESS, PLACES = Propensities([1.0]), Propensities([1.0, 0.5]), of(position=["side", "top"])
 REFUSED = [
     (lambda: of(query=[], document=[], position=[], clicked=[]), ValueError, "query is empty"),
     (lambda: of(document=[1]), ValueError, r"document has shape \(1,\), expected \(2,\)"),
@@ -136,8 +125,6 @@ REFUSED = [
     (LOG.sessions, ValueError, "the log has no sessions"),
     (of(session=[7, 7], query=[1, 2]).session_of_row, ValueError, "session 7 has two queries, 1 and 2"),
     (of(session=[7, 7], position=[2, 2]).session_of_row, ValueError, "session 7 has two rows at position 2"),
-    (lambda: rates(LOG, (0, 0), FAR), ValueError, "position 2 is past the curve, whose last position is 1"),
-    (lambda: rates(PLACES, (0, 0), NAMELESS), ValueError, ".*those of the curve ranks"),
     (lambda: rates(LOG, (-1, 1)), ValueError, "smoothing is .*: give two numbers ≥ 0"),
     (lambda: rates(LOG, 1), ValueError, r"smoothing is 1: give two numbers ≥ 0, such as \(1, 9\)"),
     (lambda: rates(LOG, (0, 0), [1, 0.5]), TypeError, "propensities is .*, expected Propensities"),

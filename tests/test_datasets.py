@@ -121,8 +121,6 @@ def test_what_does_not_fit_is_refused(call, error, problem):
 
 
 def test_click_rates():
-    q = Queries([0] * 6, sizes=[4, 2])
-    np.testing.assert_array_equal(click_rate([0, 3, 15, 1, 0, 0], q), [0, 0.5, 1, 0.25, 0, 0])
     q = Queries([0, 0, 0, 0], sizes=[3, 1])
     for counts in ([np.nan, 1, 3, np.nan], np.ma.masked_equal([9, 1, 3, 9], 9)):
         np.testing.assert_allclose(click_rate(counts, q), [np.nan, 0.5, 1, np.nan])

@@ -218,13 +218,6 @@ def test_a_failure_leaves_the_old_file_alone(tmp_path, words):
 # Several runs
 
 
-def test_several_runs_have_the_same_documents():
-    scores, q = from_runs(QRELS, {"all": RUN, "one": RUN[:1]})
-    assert_array_equal(scores["all"], from_run(QRELS, RUN)[0])
-    assert_array_equal(scores["one"], np.where(scores["all"] == 3, 3, -np.inf))
-    assert q.sizes.tolist() == [4, 1]
-
-
 def test_a_run_that_lacks_most_of_the_judged_queries_is_said():
     """As where ids of one digit have a leading zero in one file alone."""
     qrels = pd.DataFrame({"query_id": ["8", "9", "10"], "doc_id": "a", "relevance": 1})

@@ -100,16 +100,12 @@ def test_nothing_can_be_written(installed, tmp_path):
 
 
 INTERRUPTED = """
-from lambdaboost import _kernel_cache as cache
+import signal
+from lambdaboost import _kernel_cache
 
-
-def replace(*paths):
-    raise KeyboardInterrupt
-
-
-cache.Path.replace = replace
+_kernel_cache.Path.replace = lambda *paths: signal.raise_signal(signal.SIGINT)
 try:
-    cache._write("x", b"1")
+    _kernel_cache._write("x", b"1")
 except KeyboardInterrupt:
     print("stopped")
 """
@@ -203,17 +199,11 @@ def test_a_swap_defined_outside_the_package_edited_and_moved_away(installed, tmp
         assert ran(installed, code.format("lambdaboost.objectives.own"))[0] == "3.0"
 
 
-DAMAGES = {
-    "cut short": lambda data: data[: len(data) // 2],
-    "other bytes": lambda data: data[: len(data) // 2] + bytes(100) + data[len(data) // 2 + 100 :],
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_files_are_compiled_again_and_mended(installed, damage):
+def test_damaged_files_are_compiled_again_and_mended(installed):
     assert ran(installed)[0] == "2.0 miss"
     for path in (installed / "__pycache__").rglob("*.kernel"):
-        path.write_bytes(damage(path.read_bytes()))
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2] + bytes(100) + data[len(data) // 2 + 100 :])
     assert ran(installed) == ("2.0 miss", "")
     assert ran(installed) == ("2.0 hit", "")
 

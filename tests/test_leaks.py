@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from lambdaboost import Queries
-from lambdaboost.datasets import click_rate, read_letor, web_search_log
+from lambdaboost.datasets import web_search_log
 from lambdaboost.leaks import leaks, warn_of_leaks
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=5)
@@ -82,15 +82,6 @@ def test_rankers_warn_of_a_leak_and_of_nothing_else(engine):
     ):
         fit(with_leak(Q.relevance * 2.0))
     fit(X)  # warnings are errors
-
-
-def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):
-    """Features 135 and 136 of the text, in columns 134 and 135."""
-    c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz")
-    q = c.queries.with_source("clicks", click_rate(c.features[:, 134], c.queries))
-    c = c.without_features([134])
-    assert found(c.features, q) == [(134, "clicks", 1)]
-    assert found(c.without_features([134]).features, q) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

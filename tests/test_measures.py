@@ -120,15 +120,6 @@ def test_every_measure_is_in_the_table():
 
 
 @every_measure
-def test_only_pearson_reads_the_values_of_scores(measure):
-    """Differences of scores that keep the order change nothing else: `FiniteDifference` counts on it."""
-    scores, q = drawn(seed=3)
-    cubed = np.sign(scores) * np.abs(scores) ** 3
-    same = np.array_equal(measure.per_query(scores, q), measure.per_query(cubed, q), equal_nan=True)
-    assert same != isinstance(measure, Pearson)
-
-
-@every_measure
 @settings(max_examples=40, deadline=None)
 @given(drawn_queries())
 def test_agrees_with_the_definition(measure, case):
@@ -170,9 +161,6 @@ def test_the_order_of_rows_says_nothing_of_documents_that_were_not_retrieved(cas
     worst = np.where(np.isneginf(scores), -1.0 - np.nan_to_num(q.relevance), scores)
     for measure in (PairAccuracy(), KendallTau("relevance"), AUC(), AUC(threshold=3)):
         assert_array_equal(measure.per_query(scores, q), measure.per_query(worst, q))
-    nothing, clicked = np.full(4, -np.inf), one_query(0, 1, 1, 0, clicks=[0, 1, 1, 0])
-    for measure, least in ((AUC(), 0), (PairAccuracy(), 0), (BPref(), 0), (KendallTau(), -1)):
-        assert measure(nothing, clicked) == measure(nothing, clicked.reordered([3, 1, 2, 0])) == least
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
@@ -243,7 +231,6 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: NDCG()([1.0, 1.0], one_query(3, 1024)), "relevance[1] is 1024"),
         (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 2)), "relevance[1] is 2"),
         (lambda: CNDCG()([1.0, 1.0], one_query(1, 0, clicks=[0.0, 1.5])), "clicks[1] is 1.5"),
-        (lambda: CNDCG()([1.0], one_query(1)), "no label source 'clicks'"),
         (lambda: Pearson()([1.0, -np.inf], one_query(1, 0)), "scores[1] is -inf"),
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),

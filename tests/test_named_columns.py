@@ -147,22 +147,18 @@ def test_features_are_taken_by_name(engine, frame):
         fitted.predict(without(frame, "x3"))
 
 
-# Parameters, other columns of the table, and the words; None in place of a table is an array.
-WRONG = {
-    "query column unknown": ({"query": "search_id"}, {}, r"query: X has no column 'search_id' \(did you mean"),
-    "an array": ({}, None, "query: X has no column 'srch_id': give a table with it, or the queries as"),
-    "source unknown": ({"sources": ["price_rnk"]}, {}, r"sources: X has no column 'price_rnk' \(did you mean"),
-    "source of text": ({"objective": graded()}, {"ctr": ["2 %"] * len(X)}, "column 'ctr' .*not a number: labels are"),
-    "an argument of fit": ({"qid": "srch_id"}, {}, r"qid='srch_id' is no parameter of a ranker: give it to fit\(qid=…"),
-}  # fmt: skip
+# Parameters, the words, and what is given in place of a frame.
+WRONG = [
+    ({"query": "search_id"}, r"query: X has no column 'search_id' \(did you mean", None),
+    ({}, "query: X has no column 'srch_id': give a table with it, or the queries as", X),
+    ({"qid": "srch_id"}, r"qid='srch_id' is no parameter of a ranker: give it to fit\(qid=…", None),
+]
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
-    more, change, message = WRONG[case]
-    rows = X if change is None else same_kind(frame, COLUMNS | change)
+@pytest.mark.parametrize(("more", "message", "given"), WRONG)
+def test_wrong_columns_are_answered_in_a_line(engine, frame, more, message, given):
     with pytest.raises((TypeError, ValueError), match=f"^{message}") as caught:
-        ranker(engine, **NAMED | more).fit(rows, Q.relevance)
+        ranker(engine, **NAMED | more).fit(frame if given is None else given, Q.relevance)
     assert "\n" not in str(caught.value)
 
 

@@ -34,11 +34,6 @@ def test_equal_curves_are_equal_and_read_back():
         assert pickle.loads(pickle.dumps(curve)) == curve
 
 
-def test_power_is_one_over_rank():
-    np.testing.assert_array_equal(Propensities.power(0.5, 4).values, 1 / np.sqrt([1, 2, 3, 4]))
-    assert Propensities.power(0, 3).values == (1.0, 1.0, 1.0)
-
-
 def test_long_curves_are_abridged():
     curve = Propensities.power(0.97, 40)
     assert repr(curve) == "Propensities(40 positions: 1, 0.51, …, 0.028)"
@@ -89,7 +84,6 @@ REFUSED = [
     (lambda: at(CURVE, [1, 4, 7]), "position 4 is past the curve, whose last position is 3"),
     (lambda: at(CURVE, ["top"]), r"positions of the data are names \('top'\), those of the curve ranks: give both"),
     (lambda: at(NAMED, ["top", "new"]), "position 'new' is not on the curve, whose names are 'foot', 'side', 'top'"),
-    (lambda: CURVE.of(Queries([0], sizes=[1])), "no positions here: give the rank"),
     (lambda: NAMED.of(queries([1, 2])), "positions of the data are ranks, those of the curve names .'foot', 'side'"),
 ]  # fmt: skip
 

@@ -42,14 +42,12 @@ class Dies:
 
 @pytest.fixture(scope="module")
 def example():
-    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
     module = importlib.import_module("ray_train")
     for of_driver in (module, sys.modules[__name__]):
         ray.cloudpickle.register_pickle_by_value(of_driver)
     ray.init(num_cpus=5, include_dashboard=False, log_to_driver=False)
     yield module
     ray.shutdown()
-    sys.path.pop(0)
 
 
 def on_one_machine(engine, config):

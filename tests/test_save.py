@@ -8,15 +8,12 @@ import pickle
 import lightgbm as lgb
 import numba
 import numpy as np
-import on_lightgbm
 import pandas as pd
 import polars as pl
 import pytest
 import xgboost as xgb
 from on_lightgbm import PARAMS
-from on_xgboost import dataset as DMatrix
-from on_xgboost import train as train_xgboost
-from rankers import Q, X, ranker
+from rankers import Q, X, ranker, stock
 from sklearn.exceptions import NotFittedError
 
 import lambdaboost
@@ -38,22 +35,17 @@ from lambdaboost.saving import as_saved, load_plain
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
 X_VALID, Q_VALID = web_search_log(queries=20, documents=20, features=16, seed=6)
-XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
+SMALL = {"lightgbm": PARAMS, "xgboost": {"max_depth": 3, "nthread": 1, "min_child_weight": 0}}
 
 
-def dataset():
-    return on_lightgbm.dataset(X, Q.relevance, group=Q.sizes, sources={"clicks": Q.labels["clicks"]})
-
-
-def matrix():
-    return DMatrix(X, Q.relevance, qid=Q.query_of_row, sources={"clicks": Q.labels["clicks"]})
+def train(engine, rounds, objective=OBJECTIVE, **more):
+    data = stock(engine).dataset(X, Q.relevance, group=Q.sizes, sources={"clicks": Q.labels["clicks"]})
+    return stock(engine).train(SMALL[engine], data, rounds, objective=objective, **more)
 
 
 @functools.cache
 def trained(engine, rounds=5):
-    if engine == "lightgbm":
-        return on_lightgbm.train(PARAMS, dataset(), rounds, objective=OBJECTIVE)
-    return train_xgboost(XGB_PARAMS, matrix(), rounds, objective=OBJECTIVE)
+    return train(engine, rounds)
 
 
 def scores(engine, booster):
@@ -62,7 +54,7 @@ def scores(engine, booster):
 
 @pytest.mark.parametrize("name", ["model.ubj", "model.json"])
 def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path, engine, name):
-    booster, params = trained(engine), PARAMS if engine == "lightgbm" else XGB_PARAMS
+    booster, params = trained(engine), SMALL[engine]
     about = {"data": {"queries": np.int64(30)}}
     save(booster, tmp_path / name, objective=repr(OBJECTIVE), params=params, about=about)
     assert sorted(os.listdir(tmp_path)) == [name, f"{name}.json"]
@@ -154,10 +146,8 @@ def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
 
 
 def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(tmp_path):
-    valid = DMatrix(X_VALID, Q_VALID.relevance, qid=Q_VALID.query_of_row)
-    booster = train_xgboost(
-        {**XGB_PARAMS, "eta": 1.0}, matrix(), 40, evals=[(valid, "v")], early_stopping_rounds=3, verbose_eval=False
-    )  # fmt: skip
+    valid = stock("xgboost").dataset(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
+    booster = train("xgboost", 40, LambdaRank(), evals=[(valid, "v")], early_stopping_rounds=3)
     assert booster.best_iteration + 1 < booster.num_boosted_rounds()
     save(booster, tmp_path / "m", objective=LambdaRank())
     np.testing.assert_array_equal(load(tmp_path / "m").predict(X), booster.predict(xgb.DMatrix(X)))
@@ -166,7 +156,7 @@ def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(t
 
 def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
     objective = Blend(RankNet(), LambdaRank(), lambda iteration: 0.5)
-    save(on_lightgbm.train(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
+    save(train("lightgbm", 2, objective), tmp_path / "m", objective=objective)
     back = load(tmp_path / "m")
     assert back.about["objective"].startswith("Blend(first=RankNet(), second=LambdaRank(), weight=<function")
     with pytest.raises(

@@ -1,9 +1,7 @@
 """Spark: the example on both engines, and what XGBoost's own estimator accepts; `make test-large` runs it."""
 
-import importlib
 import os
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from lambdaboost import LambdaRank
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 pytest.importorskip("pyspark")
 import lightgbm as lgb
+import spark_train
 import xgboost as xgb
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
@@ -34,12 +33,10 @@ def rows(data, first=0):
 
 @pytest.fixture(scope="module")
 def spark():
-    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
     settings = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     yield session
     session.stop()
-    sys.path.pop(0)
 
 
 def assert_model_of_one_machine(engine, booster, objective):
@@ -49,9 +46,8 @@ def assert_model_of_one_machine(engine, booster, objective):
 
 
 def test_the_example_gives_the_model_of_one_machine(spark, engine):
-    example = importlib.import_module("spark_train")
-    cloudpickle.register_pickle_by_value(example)
-    content = example.fit(
+    cloudpickle.register_pickle_by_value(spark_train)
+    content = spark_train.fit(
         spark.createDataFrame(rows(TRAIN)), engine, PARAMS[engine], objective=OBJECTIVE, rounds=12
     )
     read = {

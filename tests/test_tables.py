@@ -129,12 +129,6 @@ def test_leading_zeros_are_no_fault_of_labels_and_keep_ids_apart(tmp_path):
         assert q.relevance.tolist()[-3:] == [0, 2, 1]
 
 
-def test_what_is_missing_in_csv(tmp_path):
-    path = written(tmp_path / "t.csv", "q,grade,x,y\na,NaN,NA,null\n")
-    X, q = Columns(query="q", label="grade").read(path)
-    assert np.isnan(X).tolist() == [[True, True]] and np.isnan(q.relevance[0])
-
-
 @pytest.mark.parametrize("made", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_text_positions_are_ranks_where_all_are_numbers(made):
     """In every table as in CSV; a mixture would be names of places that nobody meant."""
@@ -229,6 +223,8 @@ def test_a_mask_is_missing_values_and_structured_arrays_and_dates_are_no_matrix(
         Columns().read(np.zeros(2, [("x", float)]), [1, 0], qid=[1, 1])
     with pytest.raises(TypeError, match=r"X is datetime64.*: convert dates to numbers"):
         Columns().read(np.zeros((2, 1), "M8[D]"), [1, 0], qid=[1, 1])
+    with pytest.raises(ValueError, match="categorical: df has no column 'site': give a table with it"):
+        Columns(categorical=["site"]).read(np.eye(2), [1, 0], qid=[1, 1])
 
 
 # LETOR text: two conventions, and what does not fit.

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from lambdaboost.datasets import Columns
-from lambdaboost.lightgbm import LambdaRanker
 
 FRAME = pd.DataFrame({"q": ["b", "b", "a"], "y": [1, 0, 2], "x": [0.5, 1.5, 2.5], "site": [3, 4, 3]})
 APART = FRAME.iloc[[0, 2, 1]]
@@ -18,6 +17,10 @@ LEVELS = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"]
 INDEXED = pd.DataFrame({"y": [1], "x": [2]}, index=pd.Index([1], name="q"))
 TEXTS = FRAME.assign(title="a title", url=["u", "v", "w"])
 DATES = FRAME.assign(x=pd.to_datetime(["2026-01-01"] * 3))
+LISTS = [
+    pl.from_pandas(FRAME).with_columns(odd=pl.Series(values, dtype=kind))
+    for values, kind in (([[1, 2]] * 3, pl.Array(pl.Int64, 2)), ([[1]] * 3, None), ([{"a": 1}] * 3, None))
+]
 
 
 def csv(text, name="t.csv"):
@@ -67,6 +70,9 @@ REFUSED = [
     *((FRAME.assign(d=[None, 2.0**53, 2.0**53 + 2]), role, ValueError,
        "column 'd' is 9007199254740992 in row 1 of df: float64 merges neighbouring numbers")
       for role in ({"document": "d"}, {"categorical": ["d"]})),
+    *((table, columns, ValueError, "column 'odd' of df holds lists, such as")
+      for table in (*LISTS, LISTS[1].to_arrow(), LISTS[2].to_pandas())
+      for columns in ({"query": "odd", "features": ["x"]}, {"features": ["odd"]})),
     # A column has one use
     (FRAME, {"features": ["x", "y"]}, ValueError, "label: column 'y' is given twice"),
     (FRAME, {"features": ["q", "x"]}, ValueError, "query: column 'q' is given twice"),
@@ -127,25 +133,6 @@ def test_each_fault_is_a_sentence(tmp_path, given, columns, error, words):
     assert "\n" not in str(told.value)
 
 
-LISTS = {
-    "array": pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int64, 2)),
-    "list": pl.Series([[1], [2], [3]]),
-    "struct": pl.Series([{"a": 1}, {"a": 2}, {"a": 3}]),
-}
-
-
-@pytest.mark.parametrize("kind", LISTS)
-def test_columns_of_lists_are_named(kind):
-    frame = pl.from_pandas(FRAME).with_columns(odd=LISTS[kind])
-    tables = (
-        [frame] if kind == "array" else [frame, frame.to_arrow(), FRAME.assign(odd=LISTS[kind].to_list())]
-    )
-    for table in tables:
-        for columns in (Columns("odd", "y", features=["x"]), Columns("q", "y", features=["odd"])):
-            with pytest.raises(ValueError, match=r"^column 'odd' of df holds lists, such as"):
-                columns.read(table)
-
-
 def test_arrays_beside_a_table():
     with pytest.raises(ValueError, match=r"^qid has shape \(3, 2\), expected one dimension"):
         Columns().read(FRAME[["x"]].to_numpy(), FRAME.y, qid=FRAME[["q", "site"]])
@@ -155,9 +142,3 @@ def test_arrays_beside_a_table():
         Columns("q", "y").read(APART, weight=[2.0, 1.0])
     with pytest.raises(ValueError, match=r"^weight has .* its index lacks the query 'a'"):
         Columns("q", "y").read(APART, weight=pd.Series([1.0, 2.0], index=["b", "c"]))
-
-
-def test_a_ranker_names_its_argument():
-    ranker = LambdaRanker(query="q", verbose=-1)
-    with pytest.raises(ValueError, match=r"^X has no rows"):
-        ranker.fit(FRAME.iloc[:0].drop(columns="y"), [])

@@ -167,7 +167,7 @@ CATEGORICAL = "Categorical features of a table: columns of text or of whole numb
 Categorical = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=CATEGORICAL)]
 DROP = "Columns to leave out, by name or in LETOR text by number: title,url."
 Drop = Annotated[list[str] | None, Option(metavar="COLUMN,…", help=DROP)]
-UNSEEN = "How to treat categories not seen in training; default: the model's setting, else error."
+UNSEEN = "How to treat categories not seen in training; default: error, or what the model was trained with."
 UnseenOption = Annotated[Unseen | None, Option(help=UNSEEN)]
 
 # What is trained, measured and written.

@@ -9,6 +9,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -77,7 +78,8 @@ def run(args: Sequence[str]) -> int:
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+            note_once = cache(note)  # a table may be read twice, as by report
+            warnings.showwarning = lambda message, *_, **__: note_once(f"warning: {message}")
             code = command.main(words, "lambdaboost", standalone_mode=False)
     except SystemExit:  # of tune, which has written what was complete
         return STOPPED

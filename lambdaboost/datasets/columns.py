@@ -73,14 +73,13 @@ REMEDIES = {
     "sources": "labels are numbers, such as grades from 0",
     "weight": "weights are numbers ≥ 0",
 }
-# What makes the values of a role, by their name in errors, an array of its type, and checks them.
+# What checks the values of a role, which errors call by a name, and makes an array of its type.
 CONVERT: dict[str, Callable[[str, Any], Any]] = {
     "query": query_ids,
     "label": labels_of,
     "sources": labels_of,
     "position": positions_of,
     "weight": weights_of,
-    "document": lambda name, names: names,
 }
 
 
@@ -189,7 +188,7 @@ class Columns:
             for column in self.drop:
                 table.check(column, "drop")
             others = {column for _, column in self._label_uses()}.union(self.drop)
-            if table.is_letor:
+            if table.format == "letor":
                 others |= {QUERY, LABEL, DOCUMENT}
             features = tuple(column for column in table.names if column not in others)
             if unnamed := [one for one in features if str(one).startswith("Unnamed: ")]:
@@ -264,9 +263,9 @@ class Columns:
             )
         table, arrays = open_table(data, name, self.text), dict(sources or {})
         n, label, document = len(table), self.label, self.document
-        if table.is_letor and label is None and y is None:
+        if table.format == "letor" and label is None and y is None:
             label = LABEL
-        if table.is_letor and document is None and DOCUMENT in table.names:
+        if table.format == "letor" and document is None and DOCUMENT in table.names:
             document = DOCUMENT
         if group is not None:
             sizes = np.diff(offsets_of_sizes("group", only_column(group), n))
@@ -290,7 +289,7 @@ class Columns:
         ]
         found: dict[str, Any] = {}
         # Whose index the arrays are compared with.
-        compared, with_index = table.name, table.native
+        compared, with_index = table.name, table.frame.to_native()
         if not table.is_named:
             compared, with_index = "y", y
         for role, called, column, array in wanted:
@@ -303,7 +302,7 @@ class Columns:
                 )
             if is_column:
                 with naming_rows(table.place):
-                    found[called] = CONVERT[role](f"column {quote(column)}", _values_of(table, role, column))
+                    found[called] = _read_column(table, role, column)
             elif array is not None:
                 check_order(called, array, compared, with_index)
                 found[called] = CONVERT[role](called, array)
@@ -396,8 +395,6 @@ class Encoder:
         import pandas as pd
 
         features = columns.features_of(table)
-        if not table.is_named:
-            return cls(columns, features, {}, unseen)
         for column in columns.categorical:
             table.check(column, "categorical")
             if column not in features:
@@ -474,8 +471,8 @@ class Encoder:
                 "numbers"
             )
 
-        for column, such_as in table.fields.items():
-            if such_as and column in names and column not in self.categories:
+        for column, such_as in table.padded.items():
+            if column in names and column not in self.categories:
                 warn(
                     f"column {quote(column)} of {table.name} holds {such_as!r}, read as a number: if it is a code, "
                     "make the column categorical, or drop it"
@@ -484,17 +481,17 @@ class Encoder:
         # Features that the table lacks.
         there = set(table.names)
         if lacking := [name for name in names if name not in there]:
-            import pandas as pd
-
-            if not table.is_letor or not all(isinstance(one, str) and one.isdecimal() for one in lacking):
+            if table.format != "letor" or not all(
+                isinstance(one, str) and one.isdecimal() for one in lacking
+            ):
                 raise ValueError(f"{table.name} lacks the features {listed(lacking)}: add these columns")
             if lacking != ["0"]:  # the column that engines leave empty
                 warn(
                     f"{table.name} lacks the features {listed(lacking)}, which count as 0; if it was made with other "
                     "features than the training data, the scores are meaningless"
                 )
-            zeros = pd.DataFrame(np.zeros((len(table), len(lacking)), np.float32), columns=lacking)
-            table = replace(table, frame=nw.from_native(pd.concat([table.frame.to_native(), zeros], axis=1)))
+            zeros = (nw.lit(0, nw.Float32).alias(name) for name in lacking)
+            table = replace(table, frame=table.frame.with_columns(*zeros))
         if not self.categories:
             return table.numbers(names)
 
@@ -549,9 +546,8 @@ class Encoder:
         """Further data, as `Columns.read`; where `optional`, columns that only label the documents may lack."""
         table = open_table(data, name, self.text)
         # Before a text in another column, of which the queries are made, is taken for a feature.
-        query = self.columns.query
-        if table.is_named and query is not None and arrays.get("group") is None and arrays.get("qid") is None:
-            table.check(query, "query")
+        if table.is_named and arrays.get("group") is None and arrays.get("qid") is None:
+            table.check(self.columns.query, "query")
         features = self.transform(table)  # which are refused before labels, as scikit-learn does
         queries, documents, rows = self.columns.read_labels(table, y, optional=optional, **arrays)
         names, categories = self.features or self.columns.features_of(table), self.categories
@@ -562,32 +558,33 @@ class Encoder:
         return Collection(features, queries, documents, names or None, categories, rows)
 
 
-def _values_of(table: Table, role: str, column: str) -> Any:
-    """A column as its role takes it: numbers, texts or both."""
-    if role in REMEDIES:
-        return table.numbers([column], REMEDIES[role])[:, 0]
-    if role == "query":
-        return table.values(column)
+def _read_column(table: Table, role: str, column: str) -> Any:
+    """A column as an array of its role's type: numbers, texts or both."""
     if role == "document":
-        values, of_row = table.factorize(column)
-        return np.array([*map(category_text, values), ""], dtype=object)[of_row]
+        names, of_row = table.factorize(column)
+        return np.array([*map(category_text, names), ""], dtype=object)[of_row]
+    if role in REMEDIES:
+        given = table.numbers([column], REMEDIES[role])[:, 0]
+    elif role == "query":
+        given = table.values(column)
+    else:
+        given = table.column(column)
 
-    # Positions; absent ones are 0 in LETOR text, and those of text are ranks where every one is a number, as in CSV.
-    given = table.column(column)
-    if table.is_letor:
-        return np.where(np.asarray(given) == 0, np.nan, given)
-    if table.series(column).dtype == nw.String:
+    # Positions are 0 in LETOR text where they are absent, and ranks where every text is a number, as in CSV.
+    if role == "position" and table.format == "letor":
+        given = np.where(np.asarray(given) == 0, np.nan, given)
+    elif role == "position" and table.series(column).dtype == nw.String:
         import pandas as pd
 
         texts = table.values(column)
         ranks = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
         is_name = np.isnan(ranks) & ~is_missing(texts)
         if not is_name.any():
-            return ranks
-        if not np.isnan(ranks).all():
+            given = ranks
+        elif not np.isnan(ranks).all():
             row, remedy = int(is_name.argmax()), f"other rows have numbers; {ONE_KIND}"
             raise RowError(f"column {quote(column)}", row, f"is {quote(texts[row])}", remedy)
-    return given
+    return CONVERT[role](f"column {quote(column)}", given)
 
 
 def plain_category(value: Any) -> Any:

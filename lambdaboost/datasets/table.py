@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ MOST_VALUES, MOST_FEATURES = 1 << 30, 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a table, a file or an array: columns with names, or a matrix; made by `open_table`.
+    """The rows of a table, a file or an array; made by `open_table`.
 
     Which values are missing is said in `columns`.
 
@@ -67,30 +67,26 @@ class Table:
     ----------
     name : str
         What messages call the table: the argument, or the path of the file.
-    frame : narwhals.DataFrame, or None
-        The columns with names; None for an array.
+    frame : narwhals.DataFrame
+        The columns with names; that of an array is empty.
     matrix : array or sparse matrix of shape (n_rows, n), or None
         What was given as an array; `feature_array` checks it, since a pipeline may encode it.
-    first_row : int
-        The number of the first row in messages: 0 in a table, 1 below the header in a file.
-    is_letor : bool
-        Whether the frame has the columns of LETOR text, in which an absent feature is 0.
-    fields : mapping of str to str
-        The columns of CSV that are text and that `numbers` reads as numbers all the same: those that were asked for as
-        text, each with an empty text, and those of numbers with leading zeros, each with the first such field: as
+    format : "table", "csv", "parquet" or "letor"
+        What it was read from. In LETOR text, an absent feature is 0; texts of CSV may be numbers.
+    padded : mapping of str to str
+        The columns of CSV that are text since they hold numbers with leading zeros, each with the first such field: as
         codes, 007 and 7 are two.
 
     """
 
     name: str
-    frame: Any = None
+    frame: Any
     matrix: Any = None
-    first_row: int = 0
-    is_letor: bool = False
-    fields: Mapping[str, str] = field(default_factory=dict)
+    format: str = "table"
+    padded: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        if self.frame is not None:
+        if self.is_named:
             return len(self.frame)
         shape = getattr(self.matrix, "shape", None) or (len(self.matrix),)
         return int(shape[0])
@@ -98,31 +94,21 @@ class Table:
     @property
     def is_named(self) -> bool:
         """Whether columns have names; those of an array have only a place."""
-        return self.frame is not None
+        return self.matrix is None
 
     @property
     def names(self) -> list[Any]:
         """The names of the columns, in order."""
-        return [] if self.frame is None else list(self.frame.columns)
-
-    @cached_property
-    def schema(self) -> Mapping[Any, Any]:
-        """The type of each column; none of an array."""
-        return {} if self.frame is None else self.frame.schema
+        return list(self.frame.columns)
 
     @property
     def categorical(self) -> list[Any]:
         """The names of the columns of a categorical type."""
-        return [name for name, kind in self.schema.items() if kind in (nw.Categorical, nw.Enum)]
+        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
 
     def place(self, row: int) -> str:
-        """The words for a row."""
-        return f"row {self.first_row + row} of {self.name}"
-
-    @property
-    def native(self) -> Any:
-        """The table as it was given; None of an array."""
-        return None if self.frame is None else self.frame.to_native()
+        """The words for a row, counted from 0 in a table, from 1 below the header in a file."""
+        return f"row {row if self.format == 'table' else 1 + row} of {self.name}"
 
     def check(self, column: Any, argument: str) -> None:
         """Raise if there is no such column; `argument` is what named it."""
@@ -141,7 +127,7 @@ class Table:
                     ", or the queries as group= or qid= where the call has these (of a set, as eval_group= or "
                     "eval_qid=; in searches of scikit-learn, which score too, by its metadata routing)"
                 )
-        if column in getattr(getattr(self.native, "index", None), "names", ()):
+        if column in getattr(getattr(self.frame.to_native(), "index", None), "names", ()):
             hint = f"it is in the index; give {self.name}.reset_index()"
         raise ValueError(f"{argument}: {self.name} has no column {quote(column)}{meant}: {hint}")
 
@@ -182,7 +168,7 @@ class Table:
             return np.empty((len(self), 0), np.float32)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
-        schema, of_128_bits = self.schema, (nw.Int128, nw.UInt128)
+        schema, of_128_bits = self.frame.schema, (nw.Int128, nw.UInt128)
         kinds = [schema[name] for name in columns]
         if all(kind.is_float() or (kind.is_integer() and kind not in of_128_bits) for kind in kinds):
             place = {name: at for at, name in enumerate(self.names)}
@@ -215,7 +201,7 @@ class Table:
                 faults.append(
                     f"column {quote(column)} is {quote(values[row])} in {self.place(row)}, not a number"
                 )
-            elif column not in self.fields and (text := next(texts, None)) is not None:
+            elif self.format != "csv" and (text := next(texts, None)) is not None:
                 faults.append(f"column {quote(column)} of {self.name} holds text, such as {quote(text)}")
         if faults:
             named = "; ".join(faults[:8])
@@ -306,16 +292,25 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
             raise TypeError(
                 f"{name} is of type {type(data).__name__}: collect it first, as in {name}.collect()"
             )
-        table = Table(name, matrix=data)
         if isinstance(frame, nw.DataFrame):
             # The numbers of a pandas frame's rows, which stand so in what is made of it, or of its Parquet file.
             numbering = [one for one in frame.columns if re.fullmatch(INDEX, str(one))]
             if numbering:
                 frame = frame.drop(numbering)
             table = Table(name, frame)
+        else:
+            table = Table(name, no_columns(), data)
     if not len(table):
         raise ValueError(f"{table.name} has no rows: give those of one query at least")
     return table
+
+
+@cache
+def no_columns() -> Any:
+    """The frame of an array, whose columns have no names."""
+    import pandas as pd
+
+    return nw.from_native(pd.DataFrame())
 
 
 def category_text(value: Any) -> str:
@@ -359,14 +354,16 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
             frame[QUERY] = np.repeat(q.ids, q.sizes)
         if data.documents is not None:
             frame[DOCUMENT] = data.documents
-        return Table(str(path), nw.from_native(frame), first_row=1, is_letor=True)
+        return Table(str(path), nw.from_native(frame), format="letor")
 
     # A table, whose file is damaged or whose library lacks: errors say which file.
-    fields: dict[str, str] = {}
-    what = "Parquet" if ending in PARQUET else "CSV with a header"
+    padded: dict[str, str] = {}
+    file_format, what = "csv", "CSV with a header"
+    if ending in PARQUET:
+        file_format, what = "parquet", "Parquet"
     try:
         if ending in SEPARATORS:
-            frame, fields = _read_csv(path, SEPARATORS[ending], text)
+            frame, padded = _read_csv(path, SEPARATORS[ending], text)
         else:
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
@@ -384,11 +381,11 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
         if isinstance(error, UnicodeDecodeError):
             fault += "; save it as UTF-8"
         raise ValueError(f"{path} cannot be read as {what}: {fault}") from None
-    return Table(str(path), nw.from_native(frame.rename(columns=str)), first_row=1, fields=fields)
+    return Table(str(path), nw.from_native(frame.rename(columns=str)), format=file_format, padded=padded)
 
 
 def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[Any, dict[str, str]]:
-    """A CSV file, and its `Table.fields`; what pandas would mend without a word is an error."""
+    """A CSV file, and its `Table.padded`; what pandas would mend without a word is an error."""
     import pandas as pd
 
     with reading(path) as file:
@@ -430,7 +427,7 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
 
     # Numbers with leading zeros may be codes, of which 007 and 7 are two: their columns are text. Those of the columns
     # that are text already are counted; only where the file has more is it read again.
-    as_text = dict.fromkeys(kept.intersection(names), "")
+    padded: dict[str, str] = {}
     is_numeric = [getattr(kind, "kind", "") in "iuf" for kind in frame.dtypes]
     texts = (fields for _, fields in frame.loc[:, np.logical_not(is_numeric)].items())
     in_texts = sum(int(fields.astype(str).str.match(PADDED, na=False).sum()) for fields in texts)
@@ -439,8 +436,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
         again = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=str, usecols=whole, **settings)
         for name, fields in again.items():
             if (is_padded := fields.str.match(PADDED, na=False)).any():
-                frame[name], as_text[str(name)] = fields, fields[is_padded].iloc[0]
-    return frame, as_text
+                frame[name], padded[str(name)] = fields, fields[is_padded].iloc[0]
+    return frame, padded
 
 
 def count_leading_zeros(data: bytes, separator: str) -> int:

@@ -108,7 +108,6 @@ class ClickDCG(Measure):
         unseen = ~shown & (clicks > 0)
         remedy = "the row was not shown, so it cannot have been clicked; give its position"
         refuse_labels(self.source, clicks, unseen, remedy)
-        p = np.where(shown, p, 1.0)
         weight = np.where(shown, 1 / p, 0.0)
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)

@@ -211,7 +211,8 @@ def compare_values(
     ----------
     values : mapping of str to mapping of Measure or str to array of shape (n_queries,)
         The values of each system by its name, the baseline first; NaN where a measure is undefined. A measure that
-        lambdaboost does not compute is named by any text.
+        lambdaboost does not compute is named by any text. Values belong together by place; a pandas Series whose index
+        names other queries than the baseline's, or the same in another order, is refused.
     weight : array of shape (n_queries,), optional
         The weight of each query, finite and ≥ 0.
 
@@ -271,7 +272,8 @@ def compare_values(
             if isinstance(given, pd.Series) and isinstance(of_base, pd.Series):
                 own, theirs = (f"values[{quote(one)}][{measure!r}]" for one in (name, base))
                 check_order(own, given, theirs, of_base)
-                numbered = any(s.index.equals(pd.RangeIndex(s.size)) for s in (given, of_base))
+                # Whole numbers may count the rows of two tables.
+                numbered = any(s.index.dtype.kind in "iu" for s in (given, of_base))
                 if not numbered and set(given.index) != set(of_base.index):
                     raise ValueError(
                         f"{own} is of other queries than {theirs}, by their index: give those of the same queries, or "

@@ -189,12 +189,16 @@ class Measure(Value, ABC, registered=False):
         With `Queries`, a warning says where rows stand in the order of their labels and many scores tie, since the
         order of the rows then decides.
         """
-        value = call_measure(self, scores, queries, weight, group)
-        if isinstance(queries, Queries):
-            checked = queries.scores(scores, allow_minus_infinity=True)
-            ties = describe_sorted_ties([self], checked, queries)
-            if ties:
-                warn(ties)
+        if not isinstance(queries, Queries):
+            return call_measure(self, scores, queries, weight, group)
+        if weight is not None or group is not None:
+            raise TypeError(
+                "weights are those of the queries: give (scores, Queries(…, weight=…)) and nothing else"
+            )
+        value = self.mean(scores, queries)
+        checked = queries.scores(scores, allow_minus_infinity=True)
+        if ties := describe_sorted_ties([self], checked, queries):
+            warn(ties)
         return value
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:

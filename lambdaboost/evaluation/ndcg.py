@@ -163,7 +163,8 @@ class CNDCG(DiscountedGain):
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)
-        remedy = f"click labels must lie in [0, 1]; for grades give NDCG(source={self.source!r})"
+        rates = "click labels must lie in [0, 1]: turn counts into rates, by click_rate or COLUMN:rate"
+        remedy = f"{rates}; for grades give NDCG(source={self.source!r})"
         refuse_labels(self.source, labels, labels > 1, remedy)
         return np.exp2(self.scale * np.nan_to_num(labels.astype(np.float64), nan=0.0)) - 1.0
 

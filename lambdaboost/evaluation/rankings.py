@@ -19,7 +19,7 @@ ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
 # How documents are sorted (`sort_queries`): each goes to a bucket by its score, and insertion orders the few of each
 # bucket; 3 to 5 ns a document, however long the list. Where scores far out leave most of the others in few buckets,
-# insertion gives up, and each bucket is sorted like a list of its own.
+# insertion gives up, and each bucket is sorted like a list of its own: 10 to 20 ns.
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 MOVES = 8  # per document, of an insertion sort that may still end soon
 LARGEST = 1e300  # buckets per score, which overflow nowhere
@@ -167,8 +167,8 @@ def sort_queries(first, last, offsets, selected, scores, order):
     # By rank: score. Before sorting: score, document, bucket. By bucket: where its next document goes.
     ranked, unsorted, next_in = np.empty(most), np.empty(most), np.empty(BUCKETS * most, np.int32)
     documents, bucket_of = np.empty(most, np.int32), np.empty(most, np.int32)
-    # Runs of ranks that are still to be sorted.
-    starts, ends = np.empty(most, np.int32), np.empty(most, np.int32)
+    # The runs of ranks that are still to be sorted, each of two or more, but for the first.
+    starts, ends = np.empty(most // 2 + 1, np.int32), np.empty(most // 2 + 1, np.int32)
     for q in range(first, last):
         if not selected[q]:
             continue
@@ -180,12 +180,14 @@ def sort_queries(first, last, offsets, selected, scores, order):
             n_runs -= 1
             start, end = starts[n_runs], ends[n_runs]
             n, here = end - start, unsorted[start:end]
-            highest, lowest, least = -np.inf, np.inf, np.inf  # the lowest above −inf, and of all
+            highest, lowest, least = -np.inf, np.inf, np.inf  # the lowest above −inf, and the lowest of all
             for r in range(n):
                 highest, least = max(highest, here[r]), min(least, here[r])
                 lowest = min(lowest, here[r] if here[r] > -np.inf else np.inf)
-            if highest == least:
+            # Equal ones are in order.
+            if not least < highest:
                 continue
+
             own_order, own_scores, buckets = by_rank[start:end], ranked[start:end], next_in[: BUCKETS * n]
             _sort_into_buckets(
                 here, lowest, highest, documents[start:end], own_order, own_scores, bucket_of, buckets
@@ -194,6 +196,8 @@ def sort_queries(first, last, offsets, selected, scores, order):
             moves = MOVES * n if buckets[0] < n else n * n
             if _sort_by_insertion(own_order, own_scores, moves):
                 continue
+
+            # Each bucket is a run, from what is sorted so far.
             last_end = start
             for bucket in range(buckets.size):
                 begin, last_end = last_end, start + buckets[bucket]

@@ -161,8 +161,8 @@ class TradeOff:
             )
         if last["weight"] > 0:
             return (
-                f"The first model alone: {on} {lose} up to weight {last['weight']:.2f}, where {second} does not gain "
-                f"significantly ({gain}, p = {last['second p']:.2g})."
+                f"The first model alone: {on} {lose} up to weight {last['weight']:.2f}, where {second} has no "
+                f"significant gain ({gain}, p = {last['second p']:.2g})."
             )
 
         # Nothing is: of the lowest weight, how many queries it would take.

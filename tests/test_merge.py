@@ -310,7 +310,8 @@ def test_threads_of_xgboost_are_those_of_the_first_model():
 def test_a_feature_that_is_constant_in_the_first():
     """It has the type of the next model that splits by it, which the third must share."""
     constant = FRAME.assign(c=1.0)
-    check([on_lightgbm(X=constant), on_lightgbm(), on_lightgbm("binary")], (1.0, 2.0, 0.5))
+    merged = check([on_lightgbm(X=constant), on_lightgbm(), on_lightgbm("binary")], (1.0, 2.0, 0.5))
+    assert "c" in merged.dump_model()["feature_infos"]
     codes = FRAME.assign(c=pd.Categorical(RNG.choice(VALUES, N)))
     with pytest.raises(ValueError, match=r"'c' is numeric before models\[2\] and categorical in it"):
         merge([on_lightgbm(X=constant), on_lightgbm(), on_lightgbm(X=codes)], (1.0, 2.0, 0.5))

@@ -223,6 +223,8 @@ def test_a_mask_is_missing_values_and_structured_arrays_and_dates_are_no_matrix(
         Columns().read(np.zeros(2, [("x", float)]), [1, 0], qid=[1, 1])
     with pytest.raises(TypeError, match=r"X is datetime64.*: convert dates to numbers"):
         Columns().read(np.zeros((2, 1), "M8[D]"), [1, 0], qid=[1, 1])
+    with pytest.raises(ValueError, match="categorical: df has no column 'site': give a table with it"):
+        Columns(categorical=["site"]).read(np.eye(2), [1, 0], qid=[1, 1])
 
 
 # LETOR text: two conventions, and what does not fit.

@@ -240,12 +240,14 @@ def test_minutes_end_the_search(monkeypatch):
         tune(TRAIN, minutes=1e-12, **TINY)
 
 
-def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys, workers):
+    """Without a word of joblib's about trainings that are not used."""
     interrupted = mock.Mock(
         wraps=search.measure_folds, side_effect=[mock.DEFAULT] * 2 + [KeyboardInterrupt] * 2
     )
     monkeypatch.setattr(search, "measure_folds", interrupted)
-    found = tune(TRAIN, engine="lightgbm", **TINY)
+    found = tune(TRAIN, engine="lightgbm", **(TINY | {"workers": workers, "settings": 3}))
     assert found.is_stopped and len(found.scores) == 2 and found.model.n_estimators == found.rounds
     assert "Not complete: " in repr(found) and "tune: stopped" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):

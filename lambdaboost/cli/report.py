@@ -63,9 +63,8 @@ def report(
         scored = score_file(file, columns, dict(model or ()), dict(scores or ()), measure, unseen, seed)
         q, measures, found, models, *_ = scored
         worst = filter(None, (explain_worst(scored, name) for name in models))
-        facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": "that of the rows"}
-        if seed is not None:
-            facts["Order of ties"] = f"random, seed {seed}"
+        ties = "that of the rows" if seed is None else f"random, seed {seed}"
+        facts: dict[str, Any] = {"Measured on": file.name, "Order of ties": ties}
         for name, path in systems:
             facts[name] = {"file": path.name}
             if name in models:

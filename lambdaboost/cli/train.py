@@ -139,11 +139,9 @@ def train(
         "seed": seed,
         "data": describe_data(files, parts),
         "measures": means,
-        "history": {},
+        "history": {} if watching is None else {"valid": {repr(watched): curve}},
         "rounds_kept": kept,
     }
-    if watching is not None:
-        about["history"] = {"valid": {repr(watched): curve}}
     save(booster, out, objective=objective, params=params, encoder=encoder, about=about)
     note(f"trained {objective!r} in {seconds:.1f} s; {out} has {counted(kept, 'round')}")
     if as_json:

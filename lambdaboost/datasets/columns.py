@@ -73,14 +73,13 @@ REMEDIES = {
     "sources": "labels are numbers, such as grades from 0",
     "weight": "weights are numbers ≥ 0",
 }
-# What makes the values of a role, by their name in errors, an array of its type, and checks them.
+# What checks the values of a role, which errors call by a name, and makes an array of its type.
 CONVERT: dict[str, Callable[[str, Any], Any]] = {
     "query": query_ids,
     "label": labels_of,
     "sources": labels_of,
     "position": positions_of,
     "weight": weights_of,
-    "document": lambda name, names: names,
 }
 
 
@@ -303,7 +302,7 @@ class Columns:
                 )
             if is_column:
                 with naming_rows(table.place):
-                    found[called] = CONVERT[role](f"column {quote(column)}", _values_of(table, role, column))
+                    found[called] = _read_column(table, role, column)
             elif array is not None:
                 check_order(called, array, compared, with_index)
                 found[called] = CONVERT[role](called, array)
@@ -396,8 +395,6 @@ class Encoder:
         import pandas as pd
 
         features = columns.features_of(table)
-        if not table.is_named:
-            return cls(columns, features, {}, unseen)
         for column in columns.categorical:
             table.check(column, "categorical")
             if column not in features:
@@ -561,32 +558,33 @@ class Encoder:
         return Collection(features, queries, documents, names or None, categories, rows)
 
 
-def _values_of(table: Table, role: str, column: str) -> Any:
-    """A column as its role takes it: numbers, texts or both."""
-    if role in REMEDIES:
-        return table.numbers([column], REMEDIES[role])[:, 0]
-    if role == "query":
-        return table.values(column)
+def _read_column(table: Table, role: str, column: str) -> Any:
+    """A column as an array of its role's type: numbers, texts or both."""
     if role == "document":
-        values, of_row = table.factorize(column)
-        return np.array([*map(category_text, values), ""], dtype=object)[of_row]
+        names, of_row = table.factorize(column)
+        return np.array([*map(category_text, names), ""], dtype=object)[of_row]
+    if role in REMEDIES:
+        given = table.numbers([column], REMEDIES[role])[:, 0]
+    elif role == "query":
+        given = table.values(column)
+    else:
+        given = table.column(column)
 
-    # Positions; absent ones are 0 in LETOR text, and those of text are ranks where every one is a number, as in CSV.
-    given = table.column(column)
-    if table.format == "letor":
-        return np.where(np.asarray(given) == 0, np.nan, given)
-    if table.series(column).dtype == nw.String:
+    # Positions are 0 in LETOR text where they are absent, and ranks where every text is a number, as in CSV.
+    if role == "position" and table.format == "letor":
+        given = np.where(np.asarray(given) == 0, np.nan, given)
+    elif role == "position" and table.series(column).dtype == nw.String:
         import pandas as pd
 
         texts = table.values(column)
         ranks = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
         is_name = np.isnan(ranks) & ~is_missing(texts)
         if not is_name.any():
-            return ranks
-        if not np.isnan(ranks).all():
+            given = ranks
+        elif not np.isnan(ranks).all():
             row, remedy = int(is_name.argmax()), f"other rows have numbers; {ONE_KIND}"
             raise RowError(f"column {quote(column)}", row, f"is {quote(texts[row])}", remedy)
-    return given
+    return CONVERT[role](f"column {quote(column)}", given)
 
 
 def plain_category(value: Any) -> Any:

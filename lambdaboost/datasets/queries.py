@@ -128,12 +128,15 @@ class Queries:
                 raise ValueError(
                     f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row, of one at least"
                 )
-            number, starts = factorize_in_order(of_row)
-            if (again := number[1:] < number[:-1]).any():
-                row = 1 + int(again.argmax())
-                what = f"is {listed([of_row[row]])} again, after other queries"
-                raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
+            starts = np.append(0, np.flatnonzero(of_row[1:] != of_row[:-1]) + 1)
             offsets, of_query = np.append(starts, n), of_row[starts]
+            _, first = factorize_in_order(of_query)
+            if (again := np.setdiff1d(np.arange(starts.size), first)).size:
+                row, what = (
+                    int(starts[again[0]]),
+                    f"is {listed(of_query[again[:1]])} again, after other queries",
+                )
+                raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
 
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():

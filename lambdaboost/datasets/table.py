@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Table:
     name : str
         What messages call the table: the argument, or the path of the file.
     frame : narwhals.DataFrame
-        The columns with names; an array has none, only rows.
+        The columns with names; that of an array is empty.
     matrix : array or sparse matrix of shape (n_rows, n), or None
         What was given as an array; `feature_array` checks it, since a pipeline may encode it.
     format : "table", "csv", "parquet" or "letor"
@@ -85,7 +86,10 @@ class Table:
     padded: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.frame)
+        if self.is_named:
+            return len(self.frame)
+        shape = getattr(self.matrix, "shape", None) or (len(self.matrix),)
+        return int(shape[0])
 
     @property
     def is_named(self) -> bool:
@@ -295,13 +299,18 @@ def open_table(data: Any, name: str = "df", text: Iterable[str | None] = (), abs
                 frame = frame.drop(numbering)
             table = Table(name, frame)
         else:
-            import pandas as pd
-
-            shape = getattr(data, "shape", None) or (len(data),)
-            table = Table(name, nw.from_native(pd.DataFrame(index=range(shape[0]))), data)
+            table = Table(name, no_columns(), data)
     if not len(table):
         raise ValueError(f"{table.name} has no rows: give those of one query at least")
     return table
+
+
+@cache
+def no_columns() -> Any:
+    """The frame of an array, whose columns have no names."""
+    import pandas as pd
+
+    return nw.from_native(pd.DataFrame())
 
 
 def category_text(value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -176,7 +177,9 @@ def tune(
         file=sys.stderr,
     )
     search = Search(data.shuffled(seed), fold, measures, columns, rounds, processes, seed, planned)
-    is_stopped = search.run_stages(n, further, np.inf if minutes is None else 60 * minutes)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\d+ tasks ")  # of joblib, where Ctrl-C ends the search
+        is_stopped = search.run_stages(n, further, np.inf if minutes is None else 60 * minutes)
     if not search.results:
         reasons = [f"no setting can be trained; {one.name}: {said}" for one, said in search.failed.items()]
         raise ValueError((reasons or ["no setting is complete within these minutes: give more"])[0])

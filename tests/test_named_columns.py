@@ -151,7 +151,7 @@ def test_features_are_taken_by_name(engine, frame):
 WRONG = [
     ({"query": "search_id"}, r"query: X has no column 'search_id' \(did you mean", None),
     ({}, "query: X has no column 'srch_id': give a table with it, or the queries as", X),
-    ({"qid": "srch_id"}, "qid='srch_id' is no parameter of a ranker: ", None),
+    ({"qid": "srch_id"}, r"qid='srch_id' is no parameter of a ranker: give it to fit\(qid=…", None),
 ]
 
 

@@ -330,16 +330,14 @@ def test_a_label_that_changes_beside_attached_grades_is_refused(engine):
     """The attached grades would be trained on and measured, and the new label by nothing."""
     other = np.roll(Q.relevance, 1)
 
+    def made(y):
+        return lgb.Dataset(X, y, group=Q.sizes) if engine == "lightgbm" else xgb.DMatrix(X, y, qid=QID)
+
     def trained(data):
         return scores(train(data, LambdaRank(), 2))
 
-    def labelled(label):
-        if engine == "lightgbm":
-            return lgb.Dataset(X, label, group=Q.sizes, free_raw_data=False)
-        return xgb.DMatrix(X, label, group=Q.sizes)
-
     for trained_before in (False, True):
-        data = attach(labelled(Q.relevance), relevance=Q.relevance)
+        data = attach(made(Q.relevance), relevance=Q.relevance)
         if trained_before:
             trained(data)
         data.set_label(other)
@@ -348,4 +346,4 @@ def test_a_label_that_changes_beside_attached_grades_is_refused(engine):
         ):
             trained(data)
         attach(data, relevance=other)
-        np.testing.assert_array_equal(trained(data), trained(labelled(other)))
+        np.testing.assert_array_equal(trained(data), trained(made(other)))

@@ -220,24 +220,16 @@ def test_a_blend_is_the_mean_of_its_parts(parts, spread):
             np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
-YES_AND_NO = {
-    "positions": (InversePropensity(ClickTier(), CURVE), LambdaRank()),
-    "ties_by_row": (LambdaRank(), ListNet()),
-    "sign_changes": (SigmoidLocal(), LambdaRank()),
-    "counts_documents": (GradientStep(LambdaRank()), LambdaRank()),
-    "allows_negative": (RankNet(), LambdaRank()),
-}
-
-
-@pytest.mark.parametrize("trait", YES_AND_NO)
-@pytest.mark.parametrize("combine", [lambda *two: Blend(*two, 0.5), lambda *two: Scorecard(two, (1.0, 1.0))])
-def test_a_combination_needs_what_its_parts_need(trait, combine):
+@pytest.mark.parametrize("trait", [spec.name for spec in dataclasses.fields(Needs)[1:]])
+def test_a_combination_needs_what_its_parts_need(trait):
     """As a blend of gradient steps needs their smallest leaf."""
-    yes, no = YES_AND_NO[trait]
-    assert getattr(yes.needs, trait) and not getattr(no.needs, trait)
-    assert getattr(combine(yes, yes).needs, trait)
-    assert getattr(combine(no, yes).needs, trait) == (trait != "allows_negative")
-    assert not getattr(combine(no, no).needs, trait)
+    classes = [
+        type("Own", (Objective,), {"needs": Needs(**{trait: v})}, registered=False) for v in (True, False)
+    ]
+    yes, no = (cls() for cls in classes)
+    for one, other, either in ((yes, yes, True), (no, yes, trait != "allows_negative"), (no, no, False)):
+        for combined in (Blend(one, other, 0.5), Scorecard((one, other), (1.0, 1.0))):
+            assert getattr(combined.needs, trait) == either
 
 
 @pytest.mark.parametrize(

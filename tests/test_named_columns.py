@@ -135,7 +135,7 @@ def test_the_last_step_of_a_pipeline_names_the_columns(engine, frame):
 WRONG = [
     ({"query": "search_id"}, r"query: X has no column 'search_id' \(did you mean", None),
     ({}, "query: X has no column 'srch_id': give a table with it, or the queries as", X),
-    ({"qid": "srch_id"}, "qid='srch_id' is no parameter of a ranker: ", None),
+    ({"qid": "srch_id"}, r"qid='srch_id' is no parameter of a ranker: give it to fit\(qid=…", None),
 ]
 
 

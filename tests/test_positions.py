@@ -181,11 +181,7 @@ def test_rankers_take_positions_from_a_column(engine, frame):
         make(objective=native, position="rank").fit(table, y)
     cuda = {"objective": "lambdarank", "position": "rank", "device_type": "cuda"}
     for given, rows, words in (
-        (
-            {"objective": ByPosition(), "position": "rank"},
-            without,
-            "position: X has no column 'rank': choose among",
-        ),
+        ({"position": "rank"}, without, "position: X has no column 'rank': choose among"),
         ({"position": "qid"}, table, "query: column 'qid' is given twice"),
         ({"position": 3}, table, "position is 3: give the name of a column"),
         *[(cuda, table, "LightGBM's own 'lambdarank' does not read positions on")] * (engine == "lightgbm"),

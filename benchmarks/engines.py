@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Data
 from benchmarks.native_rules import LightGBMRule, XGBoostRule
 from benchmarks.replay import Recorder, Replay, Round
+from lambdaboost.datasets import Collection
 
 LEAVES = 31
 # Copies of the engines' own objectives, by which a training can be replayed.
@@ -53,7 +53,7 @@ class Engine:
         return float(np.abs(native - replayed).max())
 
 
-def lightgbm(data: Data, threads: int) -> Engine:
+def lightgbm(data: Collection, threads: int) -> Engine:
     """LightGBM with `data`."""
     import lightgbm as lgb
 
@@ -80,7 +80,7 @@ def lightgbm(data: Data, threads: int) -> Engine:
     return Engine("lightgbm", "lambdarank", train, lambda booster: booster.predict(data.features))
 
 
-def xgboost(data: Data, threads: int) -> Engine:
+def xgboost(data: Collection, threads: int) -> Engine:
     """XGBoost with `data`."""
     import xgboost as xgb
 
@@ -106,4 +106,4 @@ def xgboost(data: Data, threads: int) -> Engine:
     return Engine("xgboost", "rank:ndcg", train, lambda booster: booster.predict(matrix, output_margin=True))
 
 
-ENGINES: dict[str, Callable[[Data, int], Engine]] = {"LightGBM": lightgbm, "XGBoost": xgboost}
+ENGINES: dict[str, Callable[[Collection, int], Engine]] = {"LightGBM": lightgbm, "XGBoost": xgboost}

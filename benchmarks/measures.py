@@ -12,12 +12,12 @@ import numpy as np
 from ir_measures import AP, RR, Bpref, P, R, nDCG
 from numpy.typing import NDArray
 
-from benchmarks.data import SHARES
 from benchmarks.plan import Plan
 from benchmarks.section import Section
 from benchmarks.timing import Job, alternate
 from lambdaboost import MAP, MRR, NDCG, BPref, Precision, Queries, Recall
 from lambdaboost._jit import using
+from lambdaboost.datasets.synthetic import GRADE_SHARES
 
 DOCUMENTS = 100  # of each query
 GAINS = {label: 2**label - 1 for label in range(5)}
@@ -50,7 +50,7 @@ def measures(plan: Plan, threads: int) -> Section:
     n = plan.measured_documents
     rng = np.random.default_rng(0)
     grades, scores = (
-        rng.choice(len(SHARES), p=SHARES, size=n),
+        rng.choice(len(GRADE_SHARES), p=GRADE_SHARES, size=n),
         rng.permutation(n) / 4,
     )  # no ties, not even in float32
     q = Queries(grades, sizes=[DOCUMENTS] * (n // DOCUMENTS))

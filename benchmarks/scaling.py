@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import graded
 from benchmarks.plan import Plan
 from benchmarks.section import Section
 from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.common.report import legend
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.datasets.synthetic import grades_by_share
 from lambdaboost.evaluation.charts import COLOURS
 from lambdaboost.objectives import Objective
 
@@ -48,7 +48,7 @@ def _list(n: int, plan: Plan) -> dict[str, Timed]:
     """Seconds of each objective on a list of `n` documents."""
     rng = np.random.default_rng(n)
     scores = rng.normal(size=n)
-    relevance = graded(scores + 2 * rng.normal(size=n))
+    relevance = grades_by_share(scores + 2 * rng.normal(size=n))
     q = Queries(relevance, sizes=[n])
     rounds = list(islice(_moving(scores, n), plan.list_repetitions + 1))
     jobs = {repr(objective): partial(_next_gradient, objective, q, iter(rounds)) for objective in OBJECTIVES}

@@ -6,7 +6,7 @@ from math import inf, nan, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ir_measures import Rprec
 from scipy import stats
@@ -80,6 +80,7 @@ def test_a_change_is_at_most_as_significant_as_its_signs(changes, p):
     st.booleans(),
     st.sampled_from([0.5, 0.1, 0.05]),
 )
+@example([0.3, -1e-9, 0.2, 0.0, 0.0, -0.3, -0.2], False, 0.05)  # p is just below 1
 def test_the_interval_holds_0_exactly_where_p_says_so(differences, weighted, alpha):
     x = np.array(differences)
     weight = np.arange(1.0, x.size + 1) if weighted else np.ones(x.size)

@@ -5,13 +5,11 @@ import pickle
 import joblib
 import lightgbm
 import numpy as np
-import on_lightgbm
-import on_xgboost
 import pandas as pd
 import pytest
 import sklearn
 import xgboost
-from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, table, with_metric
+from rankers import CLICKS, QID, SMALL, Q, X, curves_of, ranker, stock, table, with_metric
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -84,11 +82,10 @@ def test_passes_each_check_that_its_parent_passes(engine, queries, least):
 
 def stock_training(engine, objective, params, weight=None, position=None):
     """Scores of X by the engine's own `train`."""
-    of = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[engine]
     threads = {"lightgbm": {"verbose": -1, "num_threads": 1}, "xgboost": {"nthread": 1}}[engine]
     more = {"sources": {"clicks": CLICKS}, "position": position, "weight": weight}
-    data = of.dataset(X, Q.relevance, group=Q.sizes, **more)
-    booster = of.train({"seed": 0, **threads, **params}, data, 3, objective=objective)
+    data = stock(engine).dataset(X, Q.relevance, group=Q.sizes, **more)
+    booster = stock(engine).train({"seed": 0, **threads, **params}, data, 3, objective=objective)
     return booster.predict(X if engine == "lightgbm" else data)
 
 
@@ -318,12 +315,6 @@ def test_a_model_of_other_features_is_not_continued(engine):
     n = X.shape[1]
     with pytest.raises(ValueError, match=f"^X has {n} features, the model that it continues {n - 1}: give"):
         ranker(engine).fit(X, Q.relevance, qid=QID, **model)
-
-
-def test_a_parameter_of_fit():
-    words = r"^eval_metric='ndcg@3' is no parameter of a ranker: give it to fit\(eval_metric=…\)"
-    with pytest.raises(ValueError, match=words):
-        ranker("lightgbm", eval_metric="ndcg@3").fit(X, Q.relevance, qid=QID)
 
 
 # Validation sets and weights.

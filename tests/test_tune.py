@@ -247,7 +247,7 @@ def test_ctrl_c_returns_what_is_complete(monkeypatch, capsys, workers):
         wraps=search.measure_folds, side_effect=[mock.DEFAULT] * 2 + [KeyboardInterrupt] * 2
     )
     monkeypatch.setattr(search, "measure_folds", interrupted)
-    found = tune(TRAIN, engine="lightgbm", **(TINY | {"workers": workers}))
+    found = tune(TRAIN, engine="lightgbm", **(TINY | {"workers": workers, "settings": 3}))
     assert found.is_stopped and len(found.scores) == 2 and found.model.n_estimators == found.rounds
     assert "Not complete: " in repr(found) and "tune: stopped" in capsys.readouterr().err
     with pytest.raises(KeyboardInterrupt):

@@ -160,7 +160,8 @@ def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, fl
     if 2 * 0.5**x.size >= alpha:
         return -np.inf, np.inf
     p = two_sided_p(x, weight)
-    if p < 1:
+    least = 2 * 0.5 ** int(np.count_nonzero(np.abs(x) >= ROUNDING))
+    if p == least < 1:  # by the signs
         error = max(error, abs(mean / float(stdtrit(df, p / 2))))
     reach = float(-stdtrit(df, alpha / 2)) * error
     if p < alpha:

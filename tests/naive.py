@@ -100,12 +100,6 @@ def graded_pairs(labels):
     return [(i, j) for i in range(n) for j in range(n) if labels[i] > labels[j]]
 
 
-def inverse_propensities(labels, position, curve, clip=None):
-    """1/p of each document with a label above 0, 1 of all others."""
-    up = [1 / curve(position[i]) if l > 0 else 1.0 for i, l in enumerate(labels)]
-    return up if clip is None else [min(x, clip) for x in up]
-
-
 def by_swap(measure, scores, labels, force=logistic, up=None, pairs=None, rankings=None):
     """LambdaRank of a measure, RankNet of None, SigmoidLocal with force=local; `rankings` in place of the scores."""
     s, y = [float(x) for x in scores], [float(l) for l in labels]
@@ -201,10 +195,11 @@ def blend(first, second, w):
 
 def gradient_step(lam, *sources):
     """One query's λ over their population standard deviation where any of the sources has a label, and ones."""
-    labelled = [x for i, x in enumerate(lam) if any(labels[i] == labels[i] for labels in sources)] or [0.0]
-    spread = math.sqrt(sum((x - sum(labelled) / len(labelled)) ** 2 for x in labelled) / len(labelled))
-    spread = spread if spread >= np.finfo(np.float32).tiny else 1.0  # less is nothing in float32
-    return np.array([x / spread for x in lam]), np.ones(len(lam))
+    labelled = ~np.isnan(sources).all(axis=0)
+    spread = lam[labelled].std() if labelled.any() else 0.0
+    return lam / (spread if spread >= np.finfo(np.float32).tiny else 1.0), np.ones(
+        lam.size
+    )  # less is 0 in float32
 
 
 def lambda_loss(scores, labels, scheme, k=None, mu=10.0, sigma=1.0, gain=exponential):

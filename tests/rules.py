@@ -126,8 +126,9 @@ def _fresh_tier(s, y, m):
 CURVE = Propensities.power(0.7, 400)
 
 
-def _up(y, source="relevance", **limits):
-    return naive.inverse_propensities(y[source], y["position"], lambda k: k**-0.7, **limits)
+def _up(y, source="relevance", clip=np.inf):
+    """1/p of each document with a label above 0, 1 of all others."""
+    return np.where(y[source] > 0, np.minimum(y["position"] ** 0.7, clip), 1.0)
 
 
 def _inverse(objective, reference, source="relevance", highest=1e3, **limits):

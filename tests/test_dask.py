@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from one_machine import OBJECTIVE, PARAMS, booster_of, scores
+from one_machine import OBJECTIVE, PARAMS, booster_of, log, scores
 
 from lambdaboost import NDCG, Blend, GradientStep, InversePropensity, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Propensities
@@ -26,23 +26,20 @@ distributed = pytest.importorskip("distributed")
 import lambdaboost.dask  # noqa: E402
 from lambdaboost.dask import finish, train  # noqa: E402
 
-SIZES = [20, 15, 30, 25] * 12
+TRAIN, VALID = log(48, 7), log(20, 8)
+X, Q = TRAIN.features, TRAIN.queries
 CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
-RNG = np.random.default_rng(7)
-N = sum(SIZES)
-RELEVANCE = RNG.choice(4, p=[0.5, 0.25, 0.15, 0.1], size=N).astype(np.float32)
-CLICKS = np.where(RNG.random(N) < 0.3, np.round(RNG.random(N), 1), np.nan).astype(np.float32)
-# Few values, all of them on each worker: LightGBM finds its bins from the rows of single workers.
-X = np.clip(np.round(RELEVANCE[:, None] + 2 * RNG.normal(size=(N, 6))), 0, 4)
-NAMES = [f"x{at}" for at in range(6)]
-Q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS)
-WEIGHT = np.repeat(np.linspace(0.5, 2, len(SIZES)), SIZES).astype(np.float32)
-FRAME = pd.DataFrame(X, columns=NAMES).assign(qid=Q.query_of_row + 100, grade=RELEVANCE, clicks=CLICKS)
-VALID_X = np.clip(np.round(RELEVANCE[::2, None] + 2 * RNG.normal(size=(N // 2, 6))), 0, 4)
-VALID = Collection(VALID_X, Queries(RELEVANCE[::2], sizes=[9] * (N // 18), clicks=CLICKS[::2]))
-VALID_FRAME = pd.DataFrame(VALID_X, columns=NAMES).assign(
-    qid=VALID.queries.query_of_row, grade=RELEVANCE[::2], clicks=CLICKS[::2]
-)
+N, NAMES = len(X), [f"x{at}" for at in range(6)]
+WEIGHT = np.repeat(np.linspace(0.5, 2, Q.n_queries), Q.sizes).astype(np.float32)
+
+
+def frame_of(log, first=0):
+    q = log.queries
+    frame = pd.DataFrame(log.features, columns=NAMES)
+    return frame.assign(qid=first + q.query_of_row, grade=q.relevance, clicks=q.labels["clicks"])
+
+
+FRAME, VALID_FRAME = frame_of(TRAIN, 100), frame_of(VALID)
 COLUMNS = {"query": "qid", "relevance": "grade", "sources": ["clicks"]}
 
 
@@ -79,7 +76,7 @@ def parts_of(frame, cuts=CUTS, offsets=Q.offsets):
 
 
 def valid_parts(frame=VALID_FRAME):
-    return parts_of(frame, (0, 5, 40, VALID.queries.n_queries), VALID.queries.offsets)
+    return parts_of(frame, (0, 5, 12, 20), VALID.queries.offsets)
 
 
 def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, frame=FRAME, **more):
@@ -90,7 +87,7 @@ def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, fram
 
 def on_one_machine(engine, rounds=12, objective=OBJECTIVE, params=None, position=None, weight=None, **more):
     params = PARAMS[engine] if params is None else params
-    q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS, weight=weight, position=position)
+    q = Queries(Q.relevance, Q.sizes, weight=weight, position=position, clicks=Q.labels["clicks"])
     return booster_of(engine, params, Collection(X, q), rounds, objective, **more)
 
 
@@ -106,7 +103,6 @@ def same(engine, booster, expected, atol=1e-6):
 RANK, CURVE = np.arange(N) % 7 + 1, Propensities(tuple(1 / np.arange(1, 9)))
 # What the cluster and one machine are given.
 SETTINGS = {
-    "plain": ({}, {}),
     "weights": ({"frame": FRAME.assign(w=WEIGHT), "weight": "w"}, {"weight": WEIGHT}),
     "positions": ({"frame": FRAME.assign(rank=RANK), "position": "rank"}, {"position": RANK}),
     "gradient steps": ({}, {}),  # their smallest leaf is that of the documents of all workers
@@ -151,7 +147,7 @@ def test_early_stopping_is_that_of_one_machine_by_columns_of_the_same_names(clie
 def test_objectives_in_the_engines_own_dask(client):
     """Without further sources, an objective drops into the engines' own interfaces."""
     frame = parts_of(FRAME)
-    sizes = dd.from_pandas(pd.Series(SIZES), npartitions=1).to_dask_array(lengths=True)
+    sizes = dd.from_pandas(pd.Series(Q.sizes), npartitions=1).to_dask_array(lengths=True)
     sizes = sizes.rechunk((tuple(np.diff(CUTS).tolist()),))
     ranker = lgb.DaskLGBMRanker(client=client, n_estimators=12, objective=LambdaRank(), **PARAMS["lightgbm"])
     with pytest.warns(UserWarning):  # of ports that it looks for

@@ -317,12 +317,6 @@ def test_a_model_of_other_features_is_not_continued(engine):
         ranker(engine).fit(X, Q.relevance, qid=QID, **model)
 
 
-def test_a_parameter_of_fit():
-    words = r"^eval_metric='ndcg@3' is no parameter of a ranker: give it to fit\(eval_metric=…\)"
-    with pytest.raises(ValueError, match=words):
-        ranker("lightgbm", eval_metric="ndcg@3").fit(X, Q.relevance, qid=QID)
-
-
 # Validation sets and weights.
 
 

@@ -8,15 +8,11 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import lambdaboost
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
-from lambdaboost.engines import ENGINES
-from lambdaboost.training import make_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -26,13 +22,7 @@ LINES = {
     "xgboost": "XGBoost is not installed: pip install 'xgboost<3.5,>=2.1', or 'xgboost-cpu<3.5,>=2.1', smaller but "
     "without GPU support",
 }
-PARAMS = {
-    "lightgbm": {"num_leaves": 5, "min_data_in_leaf": 5, "num_threads": 1, "verbose": -1},
-    "xgboost": {"max_depth": 3, "min_child_weight": 0, "nthread": 1},
-}
 LOG = web_search_log(queries=30, documents=15, seed=5)
-X, Q = LOG.features, LOG.queries
-OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 
 
 @pytest.fixture(params=list(OTHER))
@@ -49,12 +39,6 @@ def hide(monkeypatch, name):
             monkeypatch.delitem(sys.modules, module)
     monkeypatch.delattr(lambdaboost, name, raising=False)
     monkeypatch.setitem(sys.modules, name, None)
-
-
-def train(engine):
-    """A booster, and its scores."""
-    booster = ENGINES[engine].train(OBJECTIVE, PARAMS[engine], 6, make_dataset(engine, LOG))
-    return booster, ENGINES[engine].scores(booster, X)
 
 
 def test_the_other_one_is_a_line(engine):
@@ -83,18 +67,6 @@ lambdaboost.cli.run.run(["demo", "--queries", "12", "--rounds", "1", "--report",
     command = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "page")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert f"{engine}'s default trees" in done.stdout
-
-
-def test_saved_models(engine, tmp_path):
-    booster, scores = train(engine)
-    assert NDCG(5)(scores, Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.05
-    save(booster, tmp_path / "model", objective=OBJECTIVE, params=PARAMS[engine])
-    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), scores)
-    versions = load(tmp_path / "model").about["versions"]
-    assert versions[engine] == importlib.import_module(engine).__version__
-
-    with pytest.raises(ModuleNotFoundError, match="is not installed: pip install"):
-        ENGINES[OTHER[engine]].read((tmp_path / "model").read_bytes())
 
 
 def test_the_command_line(engine, tmp_path, capsys):

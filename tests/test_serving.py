@@ -186,19 +186,29 @@ def test_scores_are_those_of_predict(tmp_path, engine, case, format):
         assert (tmp_path / "opensearch").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-def test_categories_in_onnx(tmp_path, engine):
+def test_categories_in_onnx(tmp_path, engine, monkeypatch):
+    """A constant one does not lose the others; without pyarrow too."""
     draw = np.random.default_rng(1)
     city = draw.choice(list("uvwxyz"), len(X))
     grades = np.clip(Q.relevance + np.isin(city, ["v", "y"]), 0, 4)
     frame = pd.DataFrame(X, columns=[f"a{i}" for i in range(8)]).assign(city=pd.Categorical(city))
     frame.loc[draw.random(len(X)) < 0.1, "city"] = np.nan
+    frame.insert(0, "one", pd.Categorical(["x"] * len(X), categories=["x", "y"]))
     wanted = {"enable_categorical": True, "max_cat_to_onehot": 1} if engine == "xgboost" else {}
     model = ranker(engine, **wanted).fit(frame, grades, group=Q.sizes)
     assert difference(tmp_path, "onnx", model, frame) <= TOLERANCE
     onnx = pytest.importorskip("onnx")
-    about = {p.key: json.loads(p.value) for p in onnx.load(tmp_path / "model").metadata_props}
-    assert about["features"] == list(frame.columns)
-    assert about["categories"] == {"city": list("uvwxyz")}
+    lambdaboost.save(model, tmp_path / "saved")
+    booster = model.booster_ if engine == "lightgbm" else model.get_booster()
+    for module in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    for one in (model, lambdaboost.load(tmp_path / "saved"), booster):
+        lambdaboost.export(one, tmp_path / "model", format="onnx")
+        about = {p.key: json.loads(p.value) for p in onnx.load(tmp_path / "model").metadata_props}
+        assert about["features"] == list(frame.columns)
+        known = {"one": ["x", "y"], "city": list("uvwxyz")}
+        assert about["categories"] == known or (one is booster and about["categories"] == {})  # XGBoost < 3.1
+    np.testing.assert_array_equal(lambdaboost.load(tmp_path / "saved").predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match="feature 'city' has categories"):
         lambdaboost.export(model, tmp_path / "none", format="vespa")
     assert not (tmp_path / "none").exists()
@@ -226,19 +236,6 @@ def test_only_objectives_that_predict_a_sum_are_exported(tmp_path, engine, param
     np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 
-def test_another_number_for_missing_values_is_refused(tmp_path):
-    odd = np.where(np.isnan(HOLES), -999, HOLES)
-    model = ranker("xgboost", missing=-999.0).fit(odd, Q.relevance, group=Q.sizes)
-    lambdaboost.save(model, tmp_path / "saved")
-    for one in (model, lambdaboost.load(tmp_path / "saved")):
-        with pytest.raises(
-            ValueError,
-            match=r"cannot export the model: missing=-999 stands for missing values: train with NaN",
-        ):
-            lambdaboost.export(one, tmp_path / "m", format="vespa")
-    assert not (tmp_path / "m").exists()
-
-
 def test_what_is_refused(tmp_path, engine):
     several = {"lightgbm": "multiclass", "xgboost": "multi:softprob"}[engine]
     odd = {"linear_tree": True} if engine == "lightgbm" else {"booster": "gblinear"}
@@ -250,9 +247,14 @@ def test_what_is_refused(tmp_path, engine):
         (stock(engine, objective=several, num_class=5)[0], path, onnx, "(5|several) scores for a row"),
         (ranker(engine, **odd).fit(X, Q.relevance, group=Q.sizes), path, onnx, "linear trees|without trees"),
     ]
-    if engine == "lightgbm":
-        zeros = ranker(engine, zero_as_missing=True).fit(X, Q.relevance, group=Q.sizes)
-        wrong += [(zeros, path, vespa, "train without zero_as_missing")]
+    missing, words = {
+        "lightgbm": ({"zero_as_missing": True}, "train without zero_as_missing"),
+        "xgboost": (
+            {"missing": -999.0},
+            "cannot export .*: missing=-999 stands for missing values: train with NaN",
+        ),
+    }[engine]
+    wrong += [(ranker(engine, **missing).fit(X, Q.relevance, group=Q.sizes), path, vespa, words)]
     for given, to, format, words in wrong:
         with pytest.raises((TypeError, ValueError), match=words):
             lambdaboost.export(given, to, **format)
@@ -345,34 +347,6 @@ def test_infinite_features_in_onnx(tmp_path):
     rows = rows.astype(F)
     served = by_onnx((tmp_path / "m.onnx").read_bytes(), None, rows)
     np.testing.assert_allclose(served, model.predict(rows), atol=1e-6)
-
-
-def test_a_constant_category_does_not_lose_the_others(tmp_path, engine, monkeypatch):
-    """Neither of a ranker, nor of a stock booster, nor without pyarrow."""
-    onnxruntime = pytest.importorskip("onnxruntime")
-    rng = np.random.default_rng(0)
-    n = Q.n_documents
-    frame = pd.DataFrame(
-        {"one": pd.Categorical(["x"] * n, categories=["x", "y"]), "number": rng.normal(size=n)}
-    )
-    frame["city"] = pd.Categorical(rng.choice(list("uvw"), n))
-    known = {"one": ["x", "y"], "city": ["u", "v", "w"]}
-    if engine == "lightgbm":
-        data = lgb.Dataset(frame, Q.relevance, group=Q.sizes)
-        booster = lgb.train({"objective": "lambdarank", "verbose": -1, "min_data_in_leaf": 2}, data, 3)
-    else:
-        data = xgb.DMatrix(frame, Q.relevance, qid=Q.query_of_row, enable_categorical=True)
-        booster = xgb.train({"objective": "rank:ndcg"}, data, 3)
-    made = ranker(engine).fit(frame, Q.relevance, group=Q.sizes)
-    for module in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
-        monkeypatch.setitem(sys.modules, module, None)
-    lambdaboost.save(made, tmp_path / "m")
-    for model in (made, lambdaboost.load(tmp_path / "m"), booster):
-        lambdaboost.export(model, tmp_path / "m.onnx", format="onnx")
-        session = onnxruntime.InferenceSession((tmp_path / "m.onnx").read_bytes())
-        about = json.loads(session.get_modelmeta().custom_metadata_map["categories"])
-        assert about == known or (model is booster and about == {})  # XGBoost has them since 3.1
-    np.testing.assert_array_equal(lambdaboost.load(tmp_path / "m").predict(frame), made.predict(frame))
 
 
 def test_lightgbms_file_with_the_objective_that_converters_need(tmp_path):

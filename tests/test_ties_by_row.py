@@ -12,24 +12,17 @@ ALL = [*dict.fromkeys(rule.objective for rule in RULES)]
 ALL = [one for one in ALL if "XENDCG(" not in repr(one) and "YetiLoss(" not in repr(one)]
 
 
-def labels(objective):
-    """Three sources, each with ties and without zeros among the clicks."""
-    rng = np.random.default_rng(7)
-    n = SIZE * QUERIES
-    grades, coarse, fine = (rng.integers(0, high, n) for high in (4, 2, 6))
-    position = np.tile(np.arange(SIZE) + 1, QUERIES)
-    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6, "position": position}
-
-
 def difference(objective, iteration=3):
     """How much the gradient of tied documents changes where their rows do, in the same order of documents."""
-    given = labels(objective)
-    rng = np.random.default_rng(8)
+    # Each source has ties, and no zeros are among the clicks.
+    rng = np.random.default_rng(7)
+    grades, coarse, fine = (rng.integers(0, high, SIZE * QUERIES) for high in (4, 2, 6))
+    position = np.tile(np.arange(SIZE) + 1, QUERIES)
     rows = np.concatenate([q * SIZE + rng.permutation(SIZE) for q in range(QUERIES)])
 
     def at(order):
-        y = {name: values[order] for name, values in given.items()}
-        q = Queries(y.pop("relevance"), [SIZE] * QUERIES, **y)
+        y = {"clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6, "position": position}
+        q = Queries(grades[order], [SIZE] * QUERIES, **{name: values[order] for name, values in y.items()})
         return np.concatenate(objective.gradient(np.zeros(q.n_documents), q, iteration))
 
     before, after = at(np.arange(rows.size)), at(rows)

@@ -368,39 +368,31 @@ def test_another_objective_in_params():
     assert spread[0] == pytest.approx(spread[1], abs=1e-5) and spread[2] < 0.9 * spread[0]
 
 
+PAIRS = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 10}
+
+
 @pytest.mark.parametrize(
-    ("train", "name", "remedy"),
+    ("train", "objective", "params", "remedy"),
     [
-        (lightgbm, "lambdarank_truncation_level", "NDCG(k=1)"),
-        (lightgbm, "lambdarank_norm", "'lambdarank'"),
-        (lightgbm, "sigmoid", "sigma=1)"),
-        (xgboost, "lambdarank_num_pair_per_sample", "NDCG(k=1)"),
-        (xgboost, "lambdarank_normalization", "'rank:ndcg'"),
-        (xgboost, "ndcg_exp_gain", "gain='linear'"),
+        (lightgbm, YetiLoss(), {"lambdarank_truncation_level": 20}, "give YetiLoss(NDCG(k=20))"),
+        (lightgbm, RankNet(), {"lambdarank_truncation_level": 20}, "give LambdaRank(NDCG(k=20))"),
+        (lightgbm, RankNet(), {"lambdarank_norm": True}, "train with LightGBM's own 'lambdarank'"),
+        (lightgbm, YetiLoss(), {"sigmoid": 2}, "give LambdaRank(sigma=2)"),
+        (xgboost, YetiLoss(), PAIRS, "give YetiLoss(NDCG(k=10))"),
+        (xgboost, YetiLoss(), PAIRS | {"lambdarank_pair_method": "mean"}, "every pair counts"),
+        (xgboost, RankNet(), {"lambdarank_normalization": True}, "train with XGBoost's own 'rank:ndcg'"),
+        (xgboost, YetiLoss(), {"ndcg_exp_gain": False}, "give YetiLoss(NDCG(gain='linear'))"),
     ],
 )
-def test_parameters_of_the_native_objective(train, name, remedy):
-    """Switches are said where they ask for other than lambdaboost does."""
-    value = {"ndcg_exp_gain": False}.get(name, True if "norm" in name else 1)
-    (said,) = warnings_of(lambda: train({name: value}))
-    assert said.startswith(f"{name}: only the engine's own objective") and remedy in said
+def test_parameters_of_the_native_objective(train, objective, params, remedy):
+    """Switches are said where they ask for other than lambdaboost does; a remedy is of the objective in training."""
+    said = warnings_of(lambda: train(params, objective=objective))
+    assert [one.partition(": only the engine's own objective")[0] for one in said] == list(params)
+    assert all(one.endswith(remedy) for one in said)
     native = {lightgbm: "lambdarank", xgboost: "rank:ndcg"}[train]
-    assert warnings_of(lambda: train({name: value}, objective=native)) == []
-    if isinstance(value, bool):
-        assert warnings_of(lambda: train({name: not value})) == []
-
-
-def test_remedies_for_native_parameters_name_the_objective_in_training():
-    """With YetiLoss the argument is that of YetiLoss, once; pairs drawn at random have no truncation to replace."""
-    (said,) = warnings_of(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=YetiLoss()))
-    assert said.endswith("give YetiLoss(NDCG(k=20))")
-    (said,) = warnings_of(lambda: lightgbm({"lambdarank_truncation_level": 20}, objective=RankNet()))
-    assert said.endswith("give LambdaRank(NDCG(k=20))")
-    pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 10}
-    seen = warnings_of(lambda: xgboost(pairs, objective=YetiLoss()))
-    assert [said.rpartition("give ")[2] for said in seen] == ["YetiLoss(NDCG(k=10))"] * 2
-    seen = warnings_of(lambda: xgboost({**pairs, "lambdarank_pair_method": "mean"}, objective=YetiLoss()))
-    assert len(seen) == 2 and all(said.endswith("leave it out: every pair counts") for said in seen)
+    assert warnings_of(lambda: train(params, objective=native)) == []
+    switched = {name: not value for name, value in params.items() if isinstance(value, bool)}
+    assert warnings_of(lambda: train(switched, objective=objective)) == []
 
 
 # Gradients and objectives.

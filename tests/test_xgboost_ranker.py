@@ -8,10 +8,9 @@ import pytest
 import xgboost as xgb
 from sklearn.base import clone
 
-from lambdaboost import MRR, NDCG, Precision, RankNet, YetiLoss, load, save
-from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost import MRR, NDCG, Precision, RankNet, load, save
+from lambdaboost.datasets import web_search_log
 from lambdaboost.engines import xgboost
-from lambdaboost.training import make_dataset
 from lambdaboost.xgboost import LambdaRanker
 
 LOG = web_search_log(queries=40, documents=15, seed=1)
@@ -133,14 +132,17 @@ MISREAD = {
 
 @pytest.mark.parametrize("kind", MISREAD)
 def test_features_of_any_byte_order(kind, tmp_path):
-    """In `fit`, `predict` and `apply`, in saved models, and in the scores of a booster; a `Collection` refuses them."""
+    """In `fit`, with labels, margins and weights, `predict` and `apply`, in saved models, and in a booster's scores."""
     features = np.round(10 * X).astype(np.float32)
     odd = MISREAD[kind](features)
     plain = pd.DataFrame(features) if isinstance(odd, pd.DataFrame) else features
+    margin, weight = np.linspace(0, 3, len(X)), np.linspace(0.5, 2, Q.n_queries)
+    of_rows = {"y": Q.relevance, "group": Q.sizes, "base_margin": margin, "sample_weight": weight}
+    turned = {name: values.astype(values.dtype.newbyteorder()) for name, values in of_rows.items()}
     expected, got = (
-        LambdaRanker(**SMALL).fit(x, Q.relevance, qid=QID, eval_set=(x, Q.relevance), eval_qid=[QID])
-        for x in (plain, odd)
-    )  # fmt: skip
+        LambdaRanker(**SMALL).fit(x, **given, eval_set=(x, Q.relevance), eval_qid=[QID])
+        for x, given in ((plain, of_rows), (odd, turned))
+    )
     scores = expected.predict(plain)
     assert np.unique(scores).size > 9
     for fitted_ranker in (expected, got):
@@ -150,20 +152,7 @@ def test_features_of_any_byte_order(kind, tmp_path):
     save(expected, tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").predict(odd), scores)
     if not isinstance(odd, pd.DataFrame):
-        params = {"max_depth": 3, "eta": 0.3, "nthread": 1}
-        booster = xgboost.train(YetiLoss(), params, 4, make_dataset("xgboost", Collection(features, Q)))
-        np.testing.assert_allclose(xgboost.scores(booster, odd), scores, atol=1e-6)
-
-
-def test_margins_and_weights_of_any_byte_order():
-    margin, weight = np.linspace(0, 3, len(X)).astype(np.float32), np.linspace(0.5, 2, Q.n_queries)
-    expected, got = (
-        LambdaRanker(**SMALL).fit(
-            X, turn(Q.relevance), group=turn(Q.sizes), base_margin=turn(margin), sample_weight=turn(weight)
-        )
-        for turn in (np.asarray, lambda a: a.astype(a.dtype.newbyteorder()))
-    )
-    np.testing.assert_array_equal(got.predict(X), expected.predict(X))
+        np.testing.assert_array_equal(xgboost.scores(expected.get_booster(), odd), scores)
 
 
 @pytest.mark.parametrize("random", [np.random.RandomState, np.random.default_rng])

@@ -304,7 +304,7 @@ def load(path: str | Path) -> SavedModel:
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(
-            f"{path} is not the model that {sidecar} describes: keep the two files together and unchanged, line ends too"
+            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged, line ends too"
         )
     return SavedModel(ENGINES[about["engine"]].read(content), about, Encoder.from_dict(about), str(path))
 

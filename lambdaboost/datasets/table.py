@@ -50,6 +50,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
+ROUNDED = r"\d\.\d+E\+\d+"  # a long number, as spreadsheets show and save it
 PADDED = r" ?0\d"  # the beginning of a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
 NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
@@ -411,6 +412,11 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
             warn(
                 f"column {quote(name)} of {path} holds {listed(words)}, read as text like any other: leave the field "
                 "empty where the value is missing"
+            )
+        if b"E+" in data and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
+            warn(
+                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, for which a spreadsheet "
+                "rounded a long number, so that several may be one: save the column as text, or without decimals"
             )
 
     # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.

@@ -163,8 +163,6 @@ class Table:
             If columns hold no numbers; names every one of them, and the `remedy`.
 
         """
-        import pandas as pd
-
         if not columns:
             return np.empty((len(self), 0), np.float32)
 
@@ -191,10 +189,8 @@ class Table:
             if values.dtype.kind != "O":
                 faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
                 continue
-            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too. As
-            # another type than objects pandas would count the nanoseconds of dates.
-            numbers = pd.Series(values, dtype=object)
-            floats = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
+            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too.
+            floats = parse_numbers(values)
             found.append(floats)
             texts = (value for value in values if isinstance(value, str | bytes))
             if (wrong := np.isnan(floats) & ~is_missing(values)).any():
@@ -312,6 +308,18 @@ def no_columns() -> Any:
     import pandas as pd
 
     return nw.from_native(pd.DataFrame())
+
+
+def parse_numbers(values: Any) -> NDArray[np.float64]:
+    """Objects as numbers, which texts may be, and NaN in place of any other object, such as a date.
+
+    >>> parse_numbers(["07", 2, None, "x"])
+    array([ 7.,  2., nan, nan])
+    """
+    import pandas as pd
+
+    # As another type than objects pandas would count the nanoseconds of dates.
+    return np.asarray(pd.to_numeric(pd.Series(values, dtype=object), errors="coerce"), dtype=np.float64)
 
 
 def category_text(value: Any) -> str:

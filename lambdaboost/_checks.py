@@ -170,6 +170,12 @@ def check_new_source(name: object, taken: Container[str] = ()) -> None:
         raise ValueError(f"label source {name!r} exists already: choose another name")
 
 
+def check_rows(name: str, given: int, of: str, n: int) -> None:
+    """Raise where an array has not the rows of `of`."""
+    if given != n:
+        raise ValueError(f"{name} has {given} rows, {of} has {n}: give one value per document")
+
+
 def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remedy: str) -> None:
     """Raise for the first label that is `bad`, if any."""
     if bad.any():

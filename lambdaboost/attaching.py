@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_new_source, check_whole
+from lambdaboost._checks import check_new_source, check_rows, check_whole
 from lambdaboost._words import counted
 from lambdaboost.datasets.arrays import Positions, check_order, labels_of, positions_of
 from lambdaboost.datasets.queries import RELEVANCE, Queries
@@ -106,13 +106,13 @@ def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
             check_new_source(name)
         _check_index(name, values, data)
         given[name] = labels_of(name, values)
-        _check_rows(name, given[name].size, rows)
-        rows = given[name].size
+        rows = rows or given[name].size
+        check_rows(name, given[name].size, "the data set", rows)
     positions = None
     if position is not None:
         _check_index("position", position, data)
         positions = positions_of("position", position)
-        _check_rows("position", positions.codes.size, rows)
+        check_rows("position", positions.codes.size, "the data set", rows or positions.codes.size)
     # Grades beside the engine's own label, which LightGBM needs and may not have yet.
     label = fields.labels
     if RELEVANCE in given and label is None:
@@ -137,11 +137,6 @@ def _check_index(name: str, values: Any, data: Any) -> None:
     """
     own = "label" if hasattr(getattr(data, "label", None), "iloc") else "data"
     check_order(name, values, own, getattr(data, own, None))
-
-
-def _check_rows(name: str, given: int, rows: int | None) -> None:
-    if rows is not None and given != rows:
-        raise ValueError(f"{name} has {given} rows, the data set has {rows}: give one value per document")
 
 
 def as_engines_keep(label: NDArray[Any]) -> NDArray[np.float32]:

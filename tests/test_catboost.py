@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from rankers import Q, X
 
 from lambdaboost import NDCG, LambdaRank, graded
-from lambdaboost.datasets import web_search_log
 
 pytest.importorskip("catboost")
 from catboost_trees import train
-
-LOG = web_search_log(queries=40, documents=15, seed=5)
-X, Q = LOG.features, LOG.queries
 
 
 def test_leaves_are_newtons():

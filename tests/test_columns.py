@@ -137,11 +137,6 @@ def test_a_missing_value_of_arrows_dictionaries_is_missing():
         Columns(query="c", label="y", features=["q"]).read(table)
 
 
-def test_features_have_the_order_of_their_names():
-    names = ["x2", "x0", "x1"]
-    np.testing.assert_array_equal(Encoder(features=names).transform(open_table(FRAME)), FRAME[names])
-
-
 def test_a_column_without_a_name_is_warned_of_in_training(tmp_path):
     path = tmp_path / "t.csv"  # as pandas writes it without index=False
     pd.DataFrame({"q": [1, 1], "y": [0, 1], "x": [0.5, 0.25]}, [7, None]).to_csv(path)

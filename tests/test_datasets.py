@@ -29,14 +29,6 @@ def test_unpacks_and_tells_itself():
         c.features = X
 
 
-@pytest.mark.parametrize("queries", [[1], [False, True], np.array([1])])
-def test_take(queries):
-    c = small().take(queries)
-    assert c.features.tolist() == [[9, 10, 11], [12, 13, 14]]
-    assert c.queries.ids.tolist() == ["b"] and c.documents.tolist() == ["y", "z"]
-    assert c.feature_names == ("f", "g", "h")
-
-
 def test_shuffled_keeps_rows_together():
     c = small()
     shuffled = c.shuffled(seed=1)

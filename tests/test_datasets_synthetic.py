@@ -30,12 +30,6 @@ def test_clicks_and_grades_agree_mostly_not_always(click_model):
     assert 0.6 < PairAccuracy(empty=np.nan)(clicks, both) < 0.98
 
 
-def test_click_models_differ_in_clicks_only():
-    one, other = (web_search_log(queries=20, click_model=model) for model in LAST_CLICK)
-    np.testing.assert_array_equal(one.queries.relevance, other.queries.relevance)
-    assert (one.queries.labels["clicks"] != other.queries.labels["clicks"]).any()
-
-
 def within_query(values, q):
     """Values less their mean over the query."""
     return values - (np.add.reduceat(values, q.offsets[:-1]) / q.sizes)[q.query_of_row]

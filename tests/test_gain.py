@@ -11,13 +11,6 @@ from benchmarks.gain.two_label_sets import SETS
 from lambdaboost.datasets import Collection, Queries
 
 
-def judged(queries=45, documents=20):
-    rng = np.random.default_rng(0)
-    grades = rng.integers(0, 3, queries * documents).astype(float)
-    X = np.column_stack([grades + rng.normal(size=grades.size), rng.normal(size=grades.size)])
-    return Collection(X, Queries(grades, sizes=[documents] * queries))
-
-
 @pytest.mark.slow
 def test_every_query_is_tested_once_and_reported(monkeypatch):
     few = {
@@ -25,7 +18,10 @@ def test_every_query_is_tested_once_and_reported(monkeypatch):
         "XGBoost": {name: {"objective": "rank:ndcg"} for name in ("rank:ndcg", "YetiLoss()")},
     }
     monkeypatch.setattr(one_label, "OBJECTIVES", few)
-    data = at_most(judged(), 40)
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 3, 45 * 20).astype(float)
+    X = np.column_stack([grades + rng.normal(size=grades.size), rng.normal(size=grades.size)])
+    data = at_most(Collection(X, Queries(grades, sizes=[20] * 45)), 40)
     assert data.queries.n_queries == 40
     values = one_label.one_seed(data, 0)
     assert len(values) == 2 * 2 * 2 * 3

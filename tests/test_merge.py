@@ -296,15 +296,13 @@ def test_a_weight_beyond_float32():
 
 
 def test_threads_of_xgboost_are_those_of_the_first_model():
-    """A ranker's n_jobs; a model without keeps the engine's default."""
+    """A model without keeps the engine's default."""
 
     def threads(booster):
         return json.loads(booster.save_config())["learner"]["generic_param"]["nthread"]
 
     two, free = on_xgboost(nthread=2, rounds=2), on_xgboost(nthread=None, rounds=2)
     assert [threads(merge(models, WEIGHTS)) for models in ([two, free], [free, two])] == ["2", "0"]
-    rankers = [fitted("xgboost", n_jobs=2) for _ in (0, 1)]
-    assert threads(merge(rankers, WEIGHTS).get_booster()) == "2"
 
 
 def test_a_feature_that_is_constant_in_the_first():

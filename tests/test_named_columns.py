@@ -131,22 +131,6 @@ def test_the_last_step_of_a_pipeline_names_the_columns(engine, frame):
     assert np.isfinite(cross_val_score(pipe, frame, Q.relevance, **folds)).all()
 
 
-def test_features_are_taken_by_name(engine, frame):
-    """Stock LightGBM takes columns in any order, by place alone; stock XGBoost refuses other orders."""
-    fitted = ranker(engine, **NAMED).fit(frame, Q.relevance)
-    scores = fitted.predict(frame)
-    other = {"title": ["text"] * len(X), **dict(reversed(COLUMNS.items()))}
-    other = same_kind(frame, other)
-    np.testing.assert_array_equal(fitted.predict(other), scores)
-    valid, more = with_metric(engine, NDCG(3), **NAMED)
-    valid.fit(frame, Q.relevance, eval_set=[(other, Q.relevance)], **more)
-    assert last_of(valid, 0) == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
-    if engine == "xgboost":
-        np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
-    with pytest.raises(ValueError, match=r"^X lacks the features 'x3': add these columns$"):
-        fitted.predict(without(frame, "x3"))
-
-
 # Parameters, the words, and what is given in place of a frame.
 WRONG = [
     ({"query": "search_id"}, r"query: X has no column 'search_id' \(did you mean", None),

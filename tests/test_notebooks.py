@@ -33,20 +33,15 @@ def outputs_of(notebook):
     return [output for cell in code_of(notebook) for output in cell.outputs]
 
 
-def made_small(notebook):
-    """The same notebook with the cell of its parameters followed by smaller ones, as papermill does it."""
-    (at,) = (i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
-    notebook.cells.insert(at + 1, nbformat.v4.new_code_cell('SIZE = "small"'))
-    return notebook
-
-
 @pytest.mark.slow
 def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
     # Two engines and Numba, each with a team of threads, would stand in each other's way.
     for threads in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         monkeypatch.setenv(threads, "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    made_small(notebook)
+    # The cell of its parameters is followed by smaller ones, as papermill does it.
+    (at,) = (i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
+    notebook.cells.insert(at + 1, nbformat.v4.new_code_cell('SIZE = "small"'))
     client = nbclient.NotebookClient(
         notebook, timeout=1200, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     )

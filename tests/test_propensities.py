@@ -95,12 +95,6 @@ def test_each_fault_is_a_sentence(call, words):
     assert "\n" not in str(raised.value)
 
 
-def test_a_power_curve_is_fitted_to_what_is_known():
-    curve = Propensities([(k + 1) ** -0.7 if k % 3 else None for k in range(30)])
-    np.testing.assert_allclose(curve.extended(40).values, Propensities.power(0.7, 40).values)
-    assert len(curve.extended()) == 30 and curve.extended().low is None
-
-
 def test_positions_of_a_power_curve_count_by_their_intervals():
     """A wide interval hardly counts; without intervals all positions count the same."""
     value = np.arange(1, 21) ** -0.8

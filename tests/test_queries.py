@@ -15,15 +15,6 @@ from lambdaboost.datasets.queries import REMEMBERED
 Y = [2, 0, 1, 1, 0]
 
 
-def test_sizes_and_ids_say_the_same():
-    one = Queries(Y, sizes=[3, 2])
-    two = Queries(Y, ids=[7, 7, 7, 3, 3])
-    assert one.offsets.dtype == np.int64
-    assert one.offsets.tolist() == two.offsets.tolist() == [0, 3, 5]
-    assert two.ids.tolist() == [7, 3]
-    assert (one.n_queries, one.n_documents) == (2, 5)
-
-
 def test_labels_are_float32_and_read_only():
     q = Queries(Y, sizes=[5], clicks=[0.5, np.nan, 0, 0, 1])
     assert list(q.labels) == ["relevance", "clicks"]

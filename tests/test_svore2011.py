@@ -74,7 +74,6 @@ def log():
 
 @pytest.fixture(scope="module")
 def results(log):
-    pytest.importorskip("matplotlib")
     return run_protocol(log, SETTING, TINY, 1)
 
 

@@ -99,6 +99,15 @@ def test_ids_in_csv_are_text(tmp_path, name):
     assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
 
 
+def test_ids_that_a_spreadsheet_rounded_are_reported(tmp_path):
+    path = written(tmp_path / "t.csv", "q,y,x\n1.23457E+12,1,2\n1.23457E+12,0,1.5E+3\n")
+    with pytest.warns(
+        UserWarning, match=r"column 'q' .* holds '1\.23457E\+12', for which a spreadsheet rounded"
+    ):
+        X, _ = COLUMNS.read(path)
+    assert X.tolist() == [[2], [1500]]
+
+
 def test_leading_zeros_of_a_feature_are_reported(tmp_path):
     """Wherever they stand: the first ones may be far below."""
     ones = "1,1,501,0.5\n" * 3_000

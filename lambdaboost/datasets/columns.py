@@ -31,7 +31,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import RowError, check_new_source, error_context, naming_rows
+from lambdaboost._checks import RowError, check_new_source, check_rows, error_context, naming_rows
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, listed, quote
 from lambdaboost.datasets.arrays import (
@@ -61,6 +61,7 @@ from lambdaboost.datasets.table import (
     Table,
     category_text,
     open_table,
+    parse_numbers,
 )
 
 UNSEEN = ("error", "missing")
@@ -307,10 +308,8 @@ class Columns:
                 check_order(called, array, compared, with_index)
                 found[called] = CONVERT[role](called, array)
                 size = len(getattr(found[called], "codes", found[called]))  # codes of positions
-                if size != n and role != "weight":  # of which there may be one for each query
-                    raise ValueError(
-                        f"{called} has {size} rows, {table.name} has {n}: give one value per document"
-                    )
+                if role != "weight":  # of which there may be one for each query
+                    check_rows(called, size, table.name, n)
             elif role in ("query", "label") or (column is not None and not optional):
                 table.check(column, role)
 
@@ -407,8 +406,8 @@ class Encoder:
             values, _ = table.factorize(column)
             dtype = table.series(column).dtype
             if column not in typed:
-                numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-                if numbers.notna().all() and (fraction := (numbers % 1 != 0).to_numpy()).any():
+                numbers = parse_numbers(values)
+                if (fraction := numbers % 1 != 0).any() and not np.isnan(numbers).any():
                     such_as = f"{numbers[fraction.argmax()]:g}"
                     raise ValueError(
                         f"column {quote(column)} of {table.name} holds numbers, such as {such_as}: categories are "
@@ -574,10 +573,8 @@ def _read_column(table: Table, role: str, column: str) -> Any:
     if role == "position" and table.format == "letor":
         given = np.where(np.asarray(given) == 0, np.nan, given)
     elif role == "position" and table.series(column).dtype == nw.String:
-        import pandas as pd
-
         texts = table.values(column)
-        ranks = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+        ranks = parse_numbers(texts)
         is_name = np.isnan(ranks) & ~is_missing(texts)
         if not is_name.any():
             given = ranks

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import RowError, check_new_source, refuse_labels
+from lambdaboost._checks import RowError, check_new_source, check_rows, refuse_labels
 from lambdaboost._words import counted, listed
 from lambdaboost.datasets.arrays import (
     Positions,
@@ -428,8 +428,7 @@ def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
     """The labels of a further source of `n` rows."""
     check_new_source(name)
     labels = labels_of(name, values)
-    if labels.size != n:
-        raise ValueError(f"{name} has {labels.size} rows, relevance has {n}: give one label per document")
+    check_rows(name, labels.size, RELEVANCE, n)
     return labels
 
 
@@ -438,10 +437,7 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | tuple
     if given is None:
         return NO_POSITIONS
     positions = positions_of("position", given)
-    if positions.codes.size != n:
-        raise ValueError(
-            f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
-        )
+    check_rows("position", positions.codes.size, RELEVANCE, n)
     return positions
 
 

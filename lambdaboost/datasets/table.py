@@ -50,6 +50,7 @@ OTHER_FILES = (
 # Words for a missing number in CSV; ids and categories are missing only where the field is empty.
 MISSING = ["NA", "Na", "na", "N/A", "n/a", "#N/A", "#n/a", "NaN", "NAN", "Nan", "nan", "-NaN", "-nan",
            "NULL", "Null", "null", "NONE", "None", "none", "<NA>", "<na>"]  # fmt: skip
+ROUNDED = r"\d\.\d+E\+\d+"  # a long number, as spreadsheets show and save it
 PADDED = r" ?0\d"  # the beginning of a number with leading zeros, which may be a code
 INDEX = r"__index_level_\d+__"  # the name of an index without a name in a table of Arrow
 NOT_NUMERIC = "encode it as numbers, make it categorical, or drop it"
@@ -162,8 +163,6 @@ class Table:
             If columns hold no numbers; names every one of them, and the `remedy`.
 
         """
-        import pandas as pd
-
         if not columns:
             return np.empty((len(self), 0), np.float32)
 
@@ -190,10 +189,8 @@ class Table:
             if values.dtype.kind != "O":
                 faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
                 continue
-            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too. As
-            # another type than objects pandas would count the nanoseconds of dates.
-            numbers = pd.Series(values, dtype=object)
-            floats = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
+            # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too.
+            floats = parse_numbers(values)
             found.append(floats)
             texts = (value for value in values if isinstance(value, str | bytes))
             if (wrong := np.isnan(floats) & ~is_missing(values)).any():
@@ -313,6 +310,18 @@ def no_columns() -> Any:
     return nw.from_native(pd.DataFrame())
 
 
+def parse_numbers(values: Any) -> NDArray[np.float64]:
+    """Objects as numbers, which texts may be, and NaN in place of any other object, such as a date.
+
+    >>> parse_numbers(["07", 2, None, "x"])
+    array([ 7.,  2., nan, nan])
+    """
+    import pandas as pd
+
+    # As another type than objects pandas would count the nanoseconds of dates.
+    return np.asarray(pd.to_numeric(pd.Series(values, dtype=object), errors="coerce"), dtype=np.float64)
+
+
 def category_text(value: Any) -> str:
     """The text by which a category is known, as is a document: numbers without a point where they are whole.
 
@@ -411,6 +420,11 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
             warn(
                 f"column {quote(name)} of {path} holds {listed(words)}, read as text like any other: leave the field "
                 "empty where the value is missing"
+            )
+        if b"E+" in data and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
+            warn(
+                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, for which a spreadsheet "
+                "rounded a long number, so that several may be one: save the column as text, or without decimals"
             )
 
     # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.

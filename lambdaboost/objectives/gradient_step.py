@@ -71,10 +71,12 @@ class GradientStep(Objective):
         def lambda_mu(now: Round) -> LambdaMu:
             lam, mu = of_objective(now)
             lam = lam.astype(np.float64)  # since squares have twice the range
-            # The mean, 0 up to rounding, is subtracted before squaring.
-            mean = np.repeat(np.add.reduceat(np.where(labelled, lam, 0.0), starts) / counts, sizes)
-            squares = np.where(labelled, lam - mean, 0.0) ** 2
-            spread = np.sqrt(np.add.reduceat(squares, starts) / counts)
+            # How far labelled documents are from their mean, 0 up to rounding; in place, since memory costs more time.
+            apart = np.where(labelled, lam, 0.0)
+            apart -= np.repeat(np.add.reduceat(apart, starts) / counts, sizes)
+            apart *= labelled
+            apart *= apart  # squares from here on
+            spread = np.sqrt(np.add.reduceat(apart, starts) / counts)
             # Where forces cancel, only rounding errors are left, which must not be scaled up to unit variance; and
             # below float32's normal range λ lose digits.
             rounding = ROUNDING * np.maximum.reduceat(np.abs(mu), starts)

@@ -303,7 +303,9 @@ def load(path: str | Path) -> SavedModel:
             f"{sidecar} is not as save wrote it: restore it, or train again; save has about= for further entries"
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
-        raise ValueError(f"{sidecar} describes another model than {path}: keep the two files together")
+        raise ValueError(
+            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged, line ends too"
+        )
     return SavedModel(ENGINES[about["engine"]].read(content), about, Encoder.from_dict(about), str(path))
 
 

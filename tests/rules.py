@@ -57,12 +57,9 @@ class Rule:
     skips: tuple[str, ...] = ()
 
 
-SHORTER = 70  # characters of an id
-
-
 def named(rule):
-    """The id of a row."""
-    return repr(rule.objective)[:SHORTER]
+    """The id of a row, cut to a length that a terminal shows."""
+    return repr(rule.objective)[:70]
 
 
 # Measures and variants that few train by: each has kernels of its own, which `make test` would compile.
@@ -83,12 +80,19 @@ def is_rare(objective):
     return any(name in repr(objective) for name in RARE)
 
 
-def _lam_l(s, y, k=None, sigma=1.0):
-    return naive.by_swap(NDCG(k), s, y["relevance"], lambda o: naive.logistic(o, sigma))
+def _lam(of, s, y, m=0, up=None):
+    """RankNet, LambdaRank or SigmoidLocal, by what swaps are worth in its measure; pairs times `up` of the better."""
+    metric = getattr(of, "metric", None)
+    if isinstance(of, SigmoidLocal):
+        force = partial(naive.local, center=of.center)
+    else:
+        force = partial(naive.logistic, sigma=of.sigma)
+    return naive.by_swap(metric, s, y[(metric or of).source], force, up)
 
 
-def _lam_s(s, y, k=None, center=0.0):
-    return naive.by_swap(NDCG(k), s, y["relevance"], lambda o: naive.local(o, center))
+def _highest(of):
+    """The highest grade that its measure can take."""
+    return getattr(getattr(of, "metric", None), "max_grade", 1e3)
 
 
 def _lam_c(s, y, k=None, **zeros):
@@ -99,18 +103,8 @@ def _third(s, y):
     return naive.click_tier(s, y["fresh"], [y["relevance"], y["clicks"]])
 
 
-def _by_swap(objective, **limits):
-    """LambdaRank or SigmoidLocal by what swaps are worth in its measure."""
-    force = naive.logistic
-    if isinstance(objective, SigmoidLocal):
-        force = partial(naive.local, center=objective.center)
-    return Rule(
-        objective, lambda s, y, m: naive.by_swap(objective.metric, s, y["relevance"], force), **limits
-    )
-
-
 def _scorecard(s, y, m):
-    parts = [_lam_l(s, y), _lam_c(s, y), _third(s, y)]
+    parts = [_lam(LambdaRank(), s, y), _lam_c(s, y), _third(s, y)]
     weights = [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
     return tuple(sum(w * part[x] for w, part in zip(weights, parts, strict=True)) for x in (0, 1))
 
@@ -131,54 +125,42 @@ def _up(y, source="relevance", clip=np.inf):
     return np.where(y[source] > 0, np.minimum(y["position"] ** 0.7, clip), 1.0)
 
 
-def _inverse(objective, reference, source="relevance", highest=1e3, **limits):
-    """An objective by inverse propensities; `reference(s, y, up)` is its own with pairs times up of the better."""
-    return Rule(
-        InversePropensity(objective, CURVE, **limits),
-        lambda s, y, m: reference(s, y, _up(y, source, **limits)),
-        highest=highest,
-    )
-
-
 def _lam_c_up(s, y, up):
     return naive.click_tier(s, y["clicks"], [y["relevance"]], up=up)
 
 
 RULES = [
     Rule(FreshTier(), _fresh_tier),
-    Rule(RankNet(), lambda s, y, m: naive.by_swap(None, s, y["relevance"])),
-    Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),
-    Rule(LambdaRank(sigma=0.5), lambda s, y, m: _lam_l(s, y, sigma=0.5)),
-    Rule(LambdaRank(NDCG(k=1)), lambda s, y, m: _lam_l(s, y, 1)),
-    Rule(LambdaRank(NDCG(k=3)), lambda s, y, m: _lam_l(s, y, 3)),
-    Rule(
-        LambdaRank(NDCG(k=5, gain="linear")),
-        lambda s, y, m: naive.by_swap(NDCG(k=5, gain="linear"), s, y["relevance"]),
-    ),
-    Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.by_swap(CNDCG(k=4), s, y["clicks"])),
     *(
-        _by_swap(LambdaRank(metric))
-        for metric in (
-            *(
-                MAP(),
-                MAP(k=1),
-                MAP(k=5, threshold=2),
-                MRR(),
-                MRR(k=3, threshold=2),
-                PairAccuracy(),
-                Spearman(),
-            ),
-            *(Precision(k=1), Precision(k=5, threshold=2), Recall(k=5, threshold=2)),
+        Rule(of, partial(_lam, of), highest=_highest(of))
+        for of in (
+            RankNet(),
+            RankNet(source="clicks"),
+            LambdaRank(),
+            LambdaRank(sigma=0.5),
+            LambdaRank(NDCG(k=3)),
+            LambdaRank(NDCG(k=5, gain="linear")),
+            LambdaRank(CNDCG(k=4)),
+            LambdaRank(MAP()),
+            LambdaRank(MAP(k=1)),
+            LambdaRank(MAP(k=5, threshold=2)),
+            LambdaRank(MRR()),
+            LambdaRank(MRR(k=3, threshold=2)),
+            LambdaRank(ERR(max_grade=5)),
+            LambdaRank(ERR(k=3, max_grade=5)),
+            LambdaRank(Precision(k=1)),
+            LambdaRank(Precision(k=5, threshold=2)),
+            LambdaRank(Recall(k=5, threshold=2)),
+            LambdaRank(PairAccuracy()),
+            LambdaRank(Spearman()),
+            SigmoidLocal(),
+            SigmoidLocal(NDCG(k=3)),
+            SigmoidLocal(NDCG(k=10), center=-0.7),
+            SigmoidLocal(MAP()),
+            SigmoidLocal(ERR(k=10, max_grade=5), 0.5),
+            SigmoidLocal(PairAccuracy(), -0.7),
         )
     ),
-    _by_swap(LambdaRank(ERR(max_grade=5)), highest=5),
-    _by_swap(LambdaRank(ERR(k=3, max_grade=5)), highest=5),
-    _by_swap(SigmoidLocal(MAP())),
-    _by_swap(SigmoidLocal(ERR(k=10, max_grade=5), 0.5), highest=5),
-    _by_swap(SigmoidLocal(PairAccuracy(), -0.7)),
-    Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
-    Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
-    Rule(SigmoidLocal(NDCG(k=10), center=-0.7), lambda s, y, m: _lam_s(s, y, 10, -0.7)),
     Rule(LambdaLoss(scheme="1"), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "1")),
     Rule(
         LambdaLoss(CNDCG(), "1", sigma=2.5),
@@ -193,7 +175,6 @@ RULES = [
     ),
     Rule(ListNet(), lambda s, y, m: naive.listnet(s, y["relevance"])),
     Rule(ListMLE(), lambda s, y, m: naive.listmle(s, y["relevance"])),
-    Rule(RankNet(source="clicks"), lambda s, y, m: naive.by_swap(None, s, y["clicks"])),
     Rule(ListNet("clicks"), lambda s, y, m: naive.listnet(s, y["clicks"])),
     Rule(ListMLE("clicks"), lambda s, y, m: naive.listmle(s, y["clicks"])),
     Rule(ApproxNDCG(), lambda s, y, m: naive.approx_ndcg(s, y["relevance"])),
@@ -206,39 +187,42 @@ RULES = [
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
     Rule(ClickTier(zeros="missing"), lambda s, y, m: _lam_c(s, y, zeros="missing")),
-    _inverse(LambdaRank(), lambda s, y, up: naive.by_swap(NDCG(), s, y["relevance"], up=up)),
-    _inverse(
-        LambdaRank(NDCG(k=3)), lambda s, y, up: naive.by_swap(NDCG(k=3), s, y["relevance"], up=up), clip=4.0
-    ),
-    _inverse(RankNet(), lambda s, y, up: naive.by_swap(None, s, y["relevance"], up=up)),
     *(
-        _inverse(
-            LambdaRank(metric),
-            lambda s, y, up, metric=metric: naive.by_swap(metric, s, y["relevance"], up=up),
-            highest=highest,
+        Rule(
+            InversePropensity(of, CURVE, clip),
+            lambda s, y, m, of=of, clip=clip: _lam(of, s, y, up=_up(y, clip=clip or np.inf)),
+            highest=_highest(of),
         )
-        for metric, highest in ((MRR(k=3), 1e3), (MAP(), 1e3), (ERR(max_grade=5), 5), (PairAccuracy(), 1e3))
+        for of, clip in (
+            (RankNet(), None),
+            (LambdaRank(), None),
+            (LambdaRank(NDCG(k=3)), 4.0),
+            *((LambdaRank(of), None) for of in (MRR(k=3), MAP(), ERR(max_grade=5), PairAccuracy())),
+        )
     ),
-    _inverse(ClickTier(), _lam_c_up, "clicks", clip=3.0),
+    Rule(
+        InversePropensity(ClickTier(), CURVE, clip=3.0),
+        lambda s, y, m: _lam_c_up(s, y, _up(y, "clicks", 3.0)),
+    ),
     Rule(
         graded(0.2, propensities=CURVE),
-        lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
+        lambda s, y, m: naive.blend(_lam(LambdaRank(), s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
     ),
     Rule(
         GradientStep(graded(0.5)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_c(s, y), 0.5)[0], y["relevance"], y["clicks"]
+            naive.blend(_lam(LambdaRank(), s, y), _lam_c(s, y), 0.5)[0], y["relevance"], y["clicks"]
         ),
     ),
     Rule(
         InversePropensity(YetiLoss(NDCG(k=3)), CURVE),
         lambda s, y, m: naive.yetiloss(s, y["relevance"], m, NDCG(k=3), up=_up(y)),
     ),
-    Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
+    Rule(graded(), lambda s, y, m: naive.blend(_lam(LambdaRank(), s, y), _lam_c(s, y), 0.1)),
     Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
         lambda s, y, m: naive.blend(
-            _lam_l(s, y), naive.by_swap(None, s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
+            _lam(LambdaRank(), s, y), _lam(RankNet(), s, y), naive.exponential_weight(0.25, 100.0, m)
         ),
     ),
     Rule(
@@ -256,16 +240,24 @@ RULES = [
         YetiLoss(CNDCG(k=5), beta=0.7, draws=3, seed=5),
         lambda s, y, m: naive.yetiloss(s, y["clicks"], m, CNDCG(k=5), 0.7, 3, 5),
     ),
-    Rule(YetiLoss(NDCG(k=3), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
-    Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"])),
+    Rule(YetiLoss(NDCG(k=3), beta=0.0), lambda s, y, m: _lam(LambdaRank(NDCG(k=3)), s, y)),
+    Rule(
+        GradientStep(LambdaRank()),
+        lambda s, y, m: naive.gradient_step(_lam(LambdaRank(), s, y)[0], y["relevance"]),
+    ),
     Rule(
         GradientStep(RankNet(), normalize="none"),
-        lambda s, y, m: (naive.by_swap(None, s, y["relevance"])[0], np.ones(len(s))),
+        lambda s, y, m: (_lam(RankNet(), s, y)[0], np.ones(len(s))),
     ),
     Rule(
         iteration_dependent(metric=NDCG(k=3)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.linear_weight(0.1, 0.001, m))[0], y["relevance"]
+            naive.blend(
+                _lam(LambdaRank(), s, y),
+                _lam(SigmoidLocal(NDCG(k=3)), s, y),
+                naive.linear_weight(0.1, 0.001, m),
+            )[0],
+            y["relevance"],
         ),
     ),
     *(

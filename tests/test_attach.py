@@ -197,12 +197,8 @@ def test_a_missing_source_is_named_with_the_way(kind, tmp_path):
     if kind != "Sequence":
         with pytest.raises(ValueError, match=LOST):
             CNDCG()(np.zeros(len(X)), data)
-
-
-def test_the_stock_ranker_has_none_but_grades():
-    ranker = lgb.LGBMRanker(objective=graded(0.3), verbose=-1)
     with pytest.raises(ValueError, match=r"LGBMRanker passes only y: use lambdaboost.lightgbm.LambdaRanker"):
-        ranker.fit(X, Q.relevance, group=Q.sizes)
+        lgb.LGBMRanker(objective=graded(0.3), verbose=-1).fit(X, Q.relevance, group=Q.sizes)
 
 
 # What is given.

@@ -208,11 +208,11 @@ PLACES = {
 @pytest.mark.parametrize("said", PLACES)
 def test_places_and_files_that_cannot_be(capsys, folder, tmp_path, said):
     (tmp_path / "bad.txt").write_text("1 qid:1 1:0.5\n0 qid:1 2:zero\n")
-    words, said = (
-        text.replace("TRAIN", str(folder / "train.txt")).replace("HERE", str(tmp_path))
-        for text in (PLACES[said], said)
-    )
-    assert said.strip() in refused(capsys, *words.split())
+
+    def placed(text):
+        return text.replace("TRAIN", str(folder / "train.txt")).replace("HERE", str(tmp_path))
+
+    assert placed(said).strip() in refused(capsys, *map(placed, PLACES[said].split()))
     assert os.listdir(tmp_path) == ["bad.txt"]
 
 

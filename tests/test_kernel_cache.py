@@ -208,27 +208,15 @@ def test_damaged_files_are_compiled_again_and_mended(installed):
     assert ran(installed) == ("2.0 hit", "")
 
 
-OF_ARRAYS = """
-from lambdaboost._jit import kernel
-
-
-@kernel
-def outer(values):
-    return values[0] + 1
-"""
-
-
 def test_code_of_another_signature_is_not_run(installed):
-    """Of whichever version a file holds the code, it runs only for its own types: bits of a float64 are no int64."""
-    (installed / "objectives" / "outer.py").write_text(OF_ARRAYS, encoding="utf-8")
-    both = "import numpy as np; from lambdaboost.objectives.outer import outer\n"
-    both += "print(outer(np.array([1.0])), outer(np.array([2])))"
-    assert ran(installed, both)[0] == "2.0 3"
+    """Of whichever version a file holds the code, it runs only for its own types: that of an int64 would cut 1.5."""
+    both = "from lambdaboost.objectives.outer import outer; print(outer(1.5), outer(2))"
+    assert ran(installed, both)[0] == "2.5 3.0"
     one, other = (installed / "__pycache__").rglob("*.outer-*.kernel")
     one_bytes, other_bytes = one.read_bytes(), other.read_bytes()
     one.write_bytes(other_bytes)
     other.write_bytes(one_bytes)
-    assert ran(installed, both)[0] == "2.0 3"
+    assert ran(installed, both)[0] == "2.5 3.0"
 
 
 TWO_WAYS = """
@@ -247,11 +235,9 @@ def test_a_function_compiled_in_two_ways(installed):
     """Operations may be reordered in the one, and not in the other, which is not loaded in its place."""
     (installed / "objectives" / "two.py").write_text(TWO_WAYS, encoding="utf-8")
     both = "import lambdaboost.objectives.two as two\n"
-    both += (
-        "print(two.fast(1e300), two.strict(1e300), *(one.stats.cache_hits for one in (two.fast, two.strict)))"
-    )
-    assert ran(installed, both)[0].startswith("1.0 0.0 Counter() Counter()")
-    assert ran(installed, both)[0].startswith("1.0 0.0 Counter({")
+    both += "print(two.fast(1e300), two.strict(1e300), two.strict.stats.cache_hits and 'hit' or 'miss')"
+    assert ran(installed, both)[0] == "1.0 0.0 miss"
+    assert ran(installed, both)[0] == "1.0 0.0 hit"
 
 
 def test_cold_processes_at_once(installed):

@@ -322,7 +322,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("said", MISTAKES)
 def test_mistakes_of_the_command(capsys, folder, tmp_path, said):
-    words = MISTAKES[said].replace("MODEL", str(folder / "lightgbm.model"))
-    given = ("report", folder / "test.txt", "--out", tmp_path / "page", *words.split())
+    words = [word.replace("MODEL", str(folder / "lightgbm.model")) for word in MISTAKES[said].split()]
+    given = ("report", folder / "test.txt", "--out", tmp_path / "page", *words)
     assert said in refused(capsys, *given)
     assert os.listdir(tmp_path) == []

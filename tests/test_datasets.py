@@ -37,7 +37,6 @@ def test_shuffled_keeps_rows_together():
     np.testing.assert_array_equal(shuffled.queries.relevance, c.queries.relevance[rows])
     np.testing.assert_array_equal(shuffled.queries.labels["clicks"], c.queries.labels["clicks"][rows])
     np.testing.assert_array_equal(shuffled.documents, c.documents[rows])
-    np.testing.assert_array_equal(c.shuffled(seed=1).features, shuffled.features)
     assert any(not np.array_equal(c.shuffled(seed=s).features, shuffled.features) for s in range(2, 5))
 
 

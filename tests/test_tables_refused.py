@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lambdaboost.datasets import Columns
@@ -95,6 +96,8 @@ REFUSED = [
     (csv("q,y,x\n"), {}, ValueError, r".*t\.csv has no rows"),
     (csv('q,y\n"a,1\n'), {}, ValueError, r".*t\.csv cannot be read as CSV"),
     (csv("q,y\n", "t.parquet"), {}, ValueError, r".*t\.parquet cannot be read as Parquet"),
+    (("t.parquet", lambda path: pq.write_table(pa.Table.from_arrays([pa.array([1])] * 2, names=["q", "q"]), path)), {},
+     ValueError, ".* cannot be read as Parquet: .* q"),
     (("t.csv.zst", b"\x28\xb5\x2f\xfd"), {}, ValueError, ".* is compressed by zstd: decompress it"),
     (("t.csv.gz", gzip.compress(b"q,y,x\n" + b"a,1,2\n" * 999)[:40]), {}, ValueError, r".*t\.csv\.gz"),
     *((f"folder {name}", {}, ValueError, rf"path .*{name} is a folder: give a file$")

@@ -386,7 +386,7 @@ def _open_file(path: Path, text: Iterable[str | None], absent: float) -> Table:
     except (ValueError, OSError, RuntimeError) as error:  # the latter of zip files with a password
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        fault = str(error).rstrip()
+        fault = str(error).partition("\n")[0]  # below it Arrow lists all columns
         if isinstance(error, UnicodeDecodeError):
             fault += "; save it as UTF-8"
         raise ValueError(f"{path} cannot be read as {what}: {fault}") from None

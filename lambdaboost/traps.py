@@ -54,13 +54,6 @@ class Case:
         """Whether the training data has pairs at all; if not, a tree without splits is expected."""
         return not self.on_cluster and "" in self.objective.why_no_pair(self.q).values()
 
-    def param_value(self, name: str) -> float:
-        """The value of a parameter under any of its names, or the engine's default, which its `DEFAULTS` have."""
-        value = self.engine.given(self.params, name)
-        if value is None:
-            value = self.engine.DEFAULTS[name]
-        return float(value)
-
 
 def check_traps(case: Case) -> None:
     """Refuse or warn of each trap that the case falls into, in this order."""
@@ -70,13 +63,13 @@ def check_traps(case: Case) -> None:
             cut_queries,
             label_gain,
             no_metric,
-            no_split_in_lightgbm,
             unknown_parameters,
         ),
-        "xgboost": (objective_in_params, stopped_without_prefix, no_split_in_xgboost),
+        "xgboost": (objective_in_params, stopped_without_prefix),
     }
     of_both = (
         native_parameters,
+        no_split,
         small_leaves,
         sorted_rows,
         without_pair,
@@ -146,18 +139,6 @@ def no_metric(case: Case) -> None:
         )
 
 
-def no_split_in_lightgbm(case: Case) -> None:
-    """Limits of leaves that allow no split at all."""
-    least, hessian = map(case.param_value, ("min_data_in_leaf", "min_sum_hessian_in_leaf"))
-    n = case.q.n_documents
-    if case.has_pairs and (n < 2 * least or case.hessian_sum < 2 * hessian):
-        warn(
-            f"no tree can have a split: each leaf needs min_data_in_leaf={least:g} documents, as LightGBM estimates "
-            f"them from hessians, and a sum of hessians of min_sum_hessian_in_leaf={hessian:g}, but there are {n} "
-            f"documents with a sum of {case.hessian_sum:.3g}; try lower values"
-        )
-
-
 # XGBoost.
 
 
@@ -192,16 +173,6 @@ def stopped_without_prefix(case: Case) -> None:
         )
 
 
-def no_split_in_xgboost(case: Case) -> None:
-    """A limit of leaves that allows no split at all."""
-    least = case.param_value("min_child_weight")
-    if case.has_pairs and case.hessian_sum < 2 * least and case.has_trees:
-        warn(
-            f"no tree can have a split: each leaf needs a sum of hessians of min_child_weight={least:g}, and all "
-            f"documents together have {case.hessian_sum:.3g}; try min_child_weight=0"
-        )
-
-
 # Both engines.
 
 
@@ -232,6 +203,21 @@ def unknown_parameters(case: Case) -> None:
     for name in case.params:
         if name not in known:
             warn(f"params has {quote(name)}, which LightGBM does not know: {did_you_mean(name, known)}")
+
+
+def no_split(case: Case) -> None:
+    """Limits of leaves that allow no split at all: of a sum of hessians, or in LightGBM of documents."""
+    for name, least in case.engine.DEFAULTS.items():
+        if (given := case.engine.given(case.params, name)) is not None:
+            least = float(given)
+        what, there = "a sum of hessians", case.hessian_sum
+        if name == "min_data_in_leaf":
+            what, there = "documents as LightGBM estimates them from hessians", case.q.n_documents
+        if there < 2 * least and case.has_trees and case.has_pairs:
+            warn(
+                f"no tree can have a split: each leaf needs {name}={least:g} ({what}), and all data together "
+                f"have {there:.6g}; try a lower one, such as {name}=0"
+            )
 
 
 def small_leaves(case: Case) -> None:

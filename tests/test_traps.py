@@ -274,7 +274,7 @@ def test_small_hessians():
         assert np.ptp(lightgbm(data=stock(weight=little)).predict(X)) == 0
     assert lightgbm({"min_sum_hessian_in_leaf": 0}, stock(weight=little)).num_trees() == 2
     with pytest.warns(
-        UserWarning, match=r"no tree can have a split: .*min_child_weight=1000.* try min_child_weight=0"
+        UserWarning, match=r"no tree can have a split: .*min_child_weight=1000.* such as min_child_weight=0"
     ):
         xgboost({"min_child_weight": 1e3})
 

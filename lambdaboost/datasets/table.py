@@ -117,7 +117,7 @@ class Table:
         if column in names:
             return
         if column is None:
-            raise ValueError(f"{argument}: {self.name} has no column for it: name its column, or give its values")
+            raise ValueError(f"{argument}: {self.name} has no column for it: name its column, or give it")
         close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         hint = f"choose among {listed(names)}"

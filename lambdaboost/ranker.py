@@ -74,6 +74,12 @@ class Ranker:
         check_is_fitted(self)
         return self._fitted_objective
 
+    @property
+    def encoder(self) -> Encoder:
+        """What reads its tables: the columns, features and categories of the last fit."""
+        check_is_fitted(self)
+        return replace(self._fitted, unseen=self.unseen)
+
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as the engine's ranker predicts; of a DataFrame, the features are taken by name."""
         return super().predict(self._features(X), **arguments)  # type: ignore[misc]
@@ -98,14 +104,14 @@ class Ranker:
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
-        check_is_fitted(self)
+        encoder = self.encoder
         if isinstance(X, Collection):
             X = encoder_of(X, Columns(), self.unseen).frame(X.features)
-        table = open_table(X, "X", self._fitted.text)
-        features = replace(self._fitted, unseen=self.unseen).transform(table)
+        table = open_table(X, "X", encoder.text)
+        features = encoder.transform(table)
         if not table.is_named:
             return features
-        return self._fitted.frame(features)
+        return encoder.frame(features)
 
     def _objective_to_fit(self) -> Any:
         """Check the names of the parameters and the objective; return the objective."""

@@ -170,10 +170,7 @@ def as_saved(model: Any) -> SavedModel:
         with suppress(AttributeError):  # it did not stop early
             booster = booster[: model.best_iteration + 1]
     about = {"engine": engine.NAME, "params": {"missing": getattr(model, "missing", math.nan)}}
-    encoder = Encoder(Columns())
-    if hasattr(model, "_fitted"):
-        encoder = replace(model._fitted, unseen=model.unseen)
-    return SavedModel(booster, about, encoder)
+    return SavedModel(booster, about, known_encoder(model) or Encoder(Columns()))
 
 
 def save(
@@ -355,7 +352,7 @@ def booster_of(model: Any) -> Any:
 
 def known_encoder(model: Any) -> Encoder | None:
     """The encoder of a fitted ranker or of a loaded model; a booster knows no more than its engine stores."""
-    return getattr(model, "encoder", getattr(model, "_fitted", None))
+    return getattr(model, "encoder", None)
 
 
 def booster_to_continue(model: Any, engine: Engine) -> Any:

@@ -130,9 +130,10 @@ def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
     frame = PANDAS.assign(market=np.where(other, "xx", MARKET), site=np.where(PRICE > 0.9, 99, PANDAS.site))
     lacking = PANDAS.assign(market=PANDAS.market.where(~other), site=PANDAS.site.where(PRICE <= 0.9))
     expected = fitted.predict(lacking)
-    strict = ranker(engine).fit(PANDAS, GRADE).set_params(unseen="missing")  # after the fit
+    later = ranker(engine).fit(PANDAS, GRADE).set_params(unseen="missing")
+    save(later, tmp_path / "later")
     told = partial(loaded.predict, unseen="missing")
-    for predict in (fitted.predict, strict.predict, loaded.predict, told):
+    for predict in (fitted.predict, later.predict, loaded.predict, load(tmp_path / "later").predict, told):
         with pytest.warns(UserWarning, match="as missing: 2 rows of column 'market', such as 'xx'") as seen:
             assert np.array_equal(predict(frame), expected)
         assert len(seen) == 1

@@ -32,7 +32,6 @@ from lambdaboost.objectives.kernels.elementary import log2_same_in_every_loop
 from lambdaboost.objectives.kernels.lanes import NO_DOCUMENT
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.prepared import (
-    BY_LANES,
     BY_SWEEP,
     LambdaFunction,
     LambdaMu,
@@ -259,7 +258,7 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     k = rule.metric.k
     cutoff = draws * (k or q.n_documents)
     pairs = PreparedPairs(rule, q, MeanDcg(np.empty(0, np.float32), cutoff))
-    batches, long, by_sweep = pairs.batches, pairs.kernels != BY_LANES, pairs.kernels == BY_SWEEP
+    batches, long, by_sweep = pairs.batches, pairs.long, pairs.kernels == BY_SWEEP
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:

@@ -65,6 +65,7 @@ class PreparedPairs:
         self.factor = rule.factors(q)
         self.kernels = choose_kernels(q, levels, self.swap)
         self.groups = group_by_kernel(self.kernels)
+        self.long = self.kernels != BY_LANES  # the queries that are sorted before they are summed
         self.batches = in_batches(q, levels) if BY_LANES in self.groups else None
         # Kernels of long lists are compiled for one type of levels.
         self.levels = levels if list(self.groups) == [BY_LANES] else levels.as_int32()
@@ -90,9 +91,8 @@ class PreparedPairs:
             if not is_sorted:
                 order[:], is_sorted = by_score, True
 
-        long = self.kernels != BY_LANES
-        if not is_sorted and long.any():
-            over_queries(sort_queries, self.offsets, long, scores, order)
+        if not is_sorted and self.long.any():
+            over_queries(sort_queries, self.offsets, self.long, scores, order)
         out = np.empty((2, scores.size), np.float32)
         for which, selected in groups.items():
             if which == BY_LANES and self.batches is not None:

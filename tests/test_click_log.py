@@ -113,7 +113,6 @@ REFUSED = [
     (lambda: of(query=[], document=[], position=[], clicked=[]), ValueError, "query is empty"),
     (lambda: of(document=[1]), ValueError, r"document has shape \(1,\), expected \(2,\)"),
     (lambda: of(query=FRAME["q"][1:3], clicked=FRAME.click[[2, 1]]), ValueError, "clicked has the rows of query in an"),
-    (lambda: of(position=[1, 0]), ValueError, r"position\[1\] is 0"),
     (lambda: of(position=[1, None]), ValueError, "position is missing in row 1: a log holds what was shown"),
     (lambda: of(clicked=[0, 2]), ValueError, r"clicked\[1\] is 2: give 0 or 1"),
     (lambda: of(weight=[1, -1]), ValueError, r"weight\[1\] is -1"),

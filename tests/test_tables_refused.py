@@ -59,7 +59,6 @@ REFUSED = [
     (FRAME, {"sources": {"weight": "x"}}, ValueError, "a label source cannot be called 'weight'"),
     (FRAME.assign(x=[0.5, 1.5, None]), {"weight": "x"}, ValueError, "column 'x' is nan in row 2 of df: weights"),
     (FRAME, {"categorical": ["x"]}, ValueError, "column 'x' of df holds numbers, such as 0.5: categories are texts"),
-    (TEXTS, {"query": "id"}, ValueError, "query: df has no column 'id': choose among"),
     (TEXTS, {}, ValueError, "column 'title' .*; column .url. .*, make them categorical, or drop them$"),
     (pl.from_pandas(TEXTS), {}, ValueError, "column 'title' is 'a title' in row 0 of df, not a number; column 'url' "),
     (FRAME.assign(x=[b"1", b"2", b"3"]), {}, ValueError, "column 'x' of df holds text, such as .*: encode it as numb"),

@@ -224,11 +224,11 @@ class Table:
         native = self.column(column)
         if isinstance(getattr(native, "dtype", None), pd.CategoricalDtype):
             return native.cat.categories.tolist(), native.cat.codes.to_numpy().astype(np.int64)
-        values = self.values(column)
-        there = ~is_missing(values)
+        values, series = self.values(column), self.series(column)
+        there = ~series.is_null().to_numpy().astype(np.bool_)
         if not there.all():
-            # Without missing values whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
-            values = as_array(self.series(column)[np.flatnonzero(there)])
+            # Without nulls whole numbers stay whole: a float merges 2**53 and 2**53 + 1.
+            values = as_array(series[np.flatnonzero(there)])
         with naming_rows(lambda row: self.place(int(np.flatnonzero(there)[row]))):
             refuse_merged(f"column {quote(column)}", values)
         code, different = pd.factorize(values)
@@ -415,13 +415,14 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
     frame = pd.read_csv(io.BytesIO(data), low_memory=False, dtype=dict.fromkeys(kept, str), **settings)
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes the first cells for an index
         raise ValueError(f"row 1 has more cells than the header, which has {len(names)}; name each column")
+    has_exponents = b"E+" in data
     for name in frame.columns.intersection(list(kept)):
         if words := sorted(frame[name][frame[name].isin(MISSING)].unique()):
             warn(
                 f"column {quote(name)} of {path} holds {listed(words)}, read as text like any other: leave the field "
                 "empty where the value is missing"
             )
-        if b"E+" in data and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
+        if has_exponents and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
             warn(
                 f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, for which a spreadsheet "
                 "rounded a long number, so that several may be one: save the column as text, or without decimals"

@@ -201,6 +201,7 @@ BLENDED = [
     (LambdaRank(PairAccuracy()), SigmoidLocal(PairAccuracy())),
     # Of rules that differ in more than that, or in nothing.
     (LambdaRank(), SigmoidLocal(NDCG(k=3))),
+    (LambdaRank(), SigmoidLocal(center=0.5)),
     (LambdaRank(sigma=2.0), SigmoidLocal()),
     (YetiLoss(), SigmoidLocal()),  # whose noise has an order of its own
     (LambdaRank(), YetiLoss()),

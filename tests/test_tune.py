@@ -401,7 +401,8 @@ def test_the_portfolio_is_the_same_trees_on_both_engines():
     for trees in PORTFOLIO[1:]:
         lgb, xgb = params_of("lightgbm", trees), params_of("xgboost", trees)
         assert lgb["num_leaves"] == xgb["max_leaves"] and xgb["grow_policy"] == "lossguide"
-        assert lgb["subsample"] == xgb["subsample"]
+        for name in ("learning_rate", "colsample_bytree", "subsample", "reg_lambda"):
+            assert lgb[name] == xgb[name]
         for engine, params in (("lightgbm", lgb), ("xgboost", xgb)):
             assert set(params) <= set(ENGINES[engine].parameter_names()) | set(RANKERS[engine]().get_params())
 

@@ -352,7 +352,9 @@ def booster_of(model: Any) -> Any:
 
 def known_encoder(model: Any) -> Encoder | None:
     """The encoder of a fitted ranker or of a loaded model; a booster knows no more than its engine stores."""
-    return getattr(model, "encoder", None)
+    if isinstance(model, SavedModel):
+        return model.encoder
+    return getattr(model, "_encoder", None)
 
 
 def booster_to_continue(model: Any, engine: Engine) -> Any:

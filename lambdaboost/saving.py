@@ -301,7 +301,8 @@ def load(path: str | Path) -> SavedModel:
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(
-            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged, line ends too"
+            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged "
+            "(Git may change line ends)"
         )
     return SavedModel(ENGINES[about["engine"]].read(content), about, Encoder.from_dict(about), str(path))
 

@@ -424,8 +424,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
             )
         if has_exponents and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
             warn(
-                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, for which a spreadsheet "
-                "rounded a long number, so that several may be one: save the column as text, or without decimals"
+                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, as a spreadsheet rounds "
+                "a long number, so that different ones may have become one: save the column as text or as whole numbers"
             )
 
     # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.

@@ -188,7 +188,7 @@ def test_weights_that_are_no_numbers():
         data = stock(weight=np.where(np.arange(len(X)) == 2, wrong, 1.0), params=LGB).construct()
         assert data.get_field("weight")[2] == kept
     with pytest.raises(
-        ValueError, match=r"weight\[2\] is 1e\+38: weights must be finite .* makes infinity 1e38"
+        ValueError, match=r"weight\[2\] is 1e\+38: weights must be finite, .* makes infinity 1e38"
     ):
         lightgbm(data=data)
 

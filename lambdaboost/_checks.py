@@ -171,7 +171,7 @@ def check_new_source(name: object, taken: Container[str] = ()) -> None:
 
 
 def check_rows(name: str, given: int, of: str, n: int) -> None:
-    """Raise where an array has not the rows of `of`."""
+    """Raise if an array does not have as many rows as `of`."""
     if given != n:
         raise ValueError(f"{name} has {given} rows, {of} has {n}: give one value per document")
 

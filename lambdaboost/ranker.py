@@ -75,7 +75,7 @@ class Ranker:
         return self._fitted_objective
 
     @property
-    def encoder(self) -> Encoder:
+    def _encoder(self) -> Encoder:
         """What reads its tables: the columns, features and categories of the last fit."""
         check_is_fitted(self)
         return replace(self._fitted, unseen=self.unseen)
@@ -104,7 +104,7 @@ class Ranker:
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
-        encoder = self.encoder
+        encoder = self._encoder
         if isinstance(X, Collection):
             X = encoder_of(X, Columns(), self.unseen).frame(X.features)
         table = open_table(X, "X", encoder.text)

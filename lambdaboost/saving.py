@@ -301,7 +301,8 @@ def load(path: str | Path) -> SavedModel:
         )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(
-            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged, line ends too"
+            f"{path} is not the model that {sidecar} describes: keep both files together and unchanged "
+            "(Git may change line ends)"
         )
     return SavedModel(ENGINES[about["engine"]].read(content), about, Encoder.from_dict(about), str(path))
 
@@ -352,7 +353,9 @@ def booster_of(model: Any) -> Any:
 
 def known_encoder(model: Any) -> Encoder | None:
     """The encoder of a fitted ranker or of a loaded model; a booster knows no more than its engine stores."""
-    return getattr(model, "encoder", None)
+    if isinstance(model, SavedModel):
+        return model.encoder
+    return getattr(model, "_encoder", None)
 
 
 def booster_to_continue(model: Any, engine: Engine) -> Any:

@@ -167,7 +167,7 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     a = as_floats(name, values)
     bad = ~((a >= 0) & (a < INFINITE_WEIGHT))
     refuse_labels(
-        name, a, bad, "weights must be finite and ≥ 0, and below 9.9e37: LightGBM makes infinity 1e38"
+        name, a, bad, "weights must be finite, ≥ 0 and below 9.9e37, since LightGBM makes infinity 1e38"
     )
     return a.astype(np.float32)
 

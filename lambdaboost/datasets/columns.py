@@ -407,7 +407,8 @@ class Encoder:
             dtype = table.series(column).dtype
             if column not in typed:
                 numbers = parse_numbers(values)
-                if (fraction := numbers % 1 != 0).any() and not np.isnan(numbers).any():
+                # Not by a remainder, of which NumPy warns where a text reads as infinity.
+                if (fraction := numbers != np.floor(numbers)).any() and not np.isnan(numbers).any():
                     such_as = f"{numbers[fraction.argmax()]:g}"
                     raise ValueError(
                         f"column {quote(column)} of {table.name} holds numbers, such as {such_as}: categories are "

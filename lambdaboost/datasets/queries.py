@@ -131,12 +131,12 @@ class Queries:
             starts = np.append(0, np.flatnonzero(of_row[1:] != of_row[:-1]) + 1)
             offsets, of_query = np.append(starts, n), of_row[starts]
             _, first = factorize_in_order(of_query)
-            if (again := np.setdiff1d(np.arange(starts.size), first)).size:
-                row, what = (
-                    int(starts[again[0]]),
-                    f"is {listed(of_query[again[:1]])} again, after other queries",
+            if first.size < starts.size:
+                again = np.setdiff1d(np.arange(starts.size), first)[0]
+                what = f"is {listed(of_query[[again]])} again, after other queries"
+                raise RowError(
+                    "ids", int(starts[again]), what, "sort the rows by query, so that each is whole"
                 )
-                raise RowError("ids", row, what, "sort the rows by query, so that each is whole")
 
         # What belongs to the rows; weights of queries become those of their rows.
         for name, values in sources.items():

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +102,16 @@ class Table:
         """The names of the columns, in order."""
         return list(self.frame.columns)
 
+    @cached_property
+    def schema(self) -> Mapping[Any, Any]:
+        """The type of each column, which takes longer to find than to read few rows."""
+        types: Mapping[Any, Any] = self.frame.schema
+        return types
+
     @property
     def categorical(self) -> list[Any]:
         """The names of the columns of a categorical type."""
-        return [name for name, kind in self.frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
+        return [name for name, kind in self.schema.items() if kind in (nw.Categorical, nw.Enum)]
 
     def place(self, row: int) -> str:
         """The words for a row, counted from 0 in a table, from 1 below the header in a file."""
@@ -167,8 +173,8 @@ class Table:
             return np.empty((len(self), 0), np.float32)
 
         # All columns at once, without a copy where they are adjacent numbers in one block of memory.
-        schema, of_128_bits = self.frame.schema, (nw.Int128, nw.UInt128)
-        kinds = [schema[name] for name in columns]
+        of_128_bits = nw.Int128, nw.UInt128
+        kinds = [self.schema[name] for name in columns]
         if all(kind.is_float() or (kind.is_integer() and kind not in of_128_bits) for kind in kinds):
             place = {name: at for at, name in enumerate(self.names)}
             chosen: Any = [place[column] for column in columns]
@@ -187,7 +193,7 @@ class Table:
                 found.append(values.astype(float_type(values.dtype), copy=False))
                 continue
             if values.dtype.kind != "O":
-                faults.append(f"column {quote(column)} of {self.name} is {schema[column]}, not numeric")
+                faults.append(f"column {quote(column)} of {self.name} is {self.schema[column]}, not numeric")
                 continue
             # Objects are numbers with missing ones, or text, which is refused where it looks like numbers too.
             floats = parse_numbers(values)
@@ -424,8 +430,8 @@ def _read_csv(path: Path, separator: str, text: Iterable[str | None]) -> tuple[A
             )
         if has_exponents and (rounded := frame[name].str.fullmatch(ROUNDED, na=False)).any():
             warn(
-                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, for which a spreadsheet "
-                "rounded a long number, so that several may be one: save the column as text, or without decimals"
+                f"column {quote(name)} of {path} holds {quote(frame[name][rounded].iloc[0])}, as a spreadsheet rounds "
+                "a long number, so that different ones may have become one: save the column as text or as whole numbers"
             )
 
     # A row with fewer cells has missing ones for pandas; where fields are very long this is not checked.

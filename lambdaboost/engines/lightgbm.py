@@ -43,8 +43,8 @@ from lambdaboost.engines.lightgbm_model import (  # noqa: F401
 NAME, TITLE = "lightgbm", "LightGBM"
 NATIVE_OBJECTIVES: tuple[str, ...] = ("lambdarank", "rank_xendcg")
 NO_GROUPS = (
-    "the lightgbm.Dataset has no groups: give group=[documents of each query]; in lightgbm.cv those of a data set that "
-    "was read from a file are known after its construct().get_group()"
+    "the lightgbm.Dataset has no groups: give group=[documents of each query]; if LightGBM read it from a file, call "
+    "its construct().get_group() before lightgbm.cv"
 )
 
 # Methods of LightGBM's data sets and boosters that XGBoost's do not have.

@@ -40,8 +40,10 @@ def write(booster: Any, suffix: str) -> bytes:
 
     A booster that reads the parameters of a cluster would wait for its other machines.
     """
-    text = re.sub(r"(?m)^\[num_machines: .*\]$", "[num_machines: 1]", booster.model_to_string())
-    return re.sub(r"(?m)^\[tree_learner: .*\]$", "[tree_learner: serial]", text).encode()
+    trees, start, params = booster.model_to_string().rpartition("\nparameters:\n")
+    params = re.sub(r"(?m)^\[num_machines: .*\]$", "[num_machines: 1]", params)
+    params = re.sub(r"(?m)^\[tree_learner: .*\]$", "[tree_learner: serial]", params)
+    return (trees + start + params).encode()
 
 
 def scores(

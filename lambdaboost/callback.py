@@ -181,7 +181,8 @@ def known_arrays(y_true: ArrayLike, weight: ArrayLike | None, group: ArrayLike |
     """The same of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
         raise ValueError(
-            "group is missing: give fit(group=…) of LGBMRanker or LambdaRanker; others pass none"
+            "group is missing: give fit(group=…) of LGBMRanker or LambdaRanker; LGBMRegressor and LGBMClassifier pass "
+            "no groups to an objective"
         )
     labels, offsets = np.asarray(y_true), np.concatenate([[0], np.cumsum(group)])
     known, fields = _known.get(id(labels)), (offsets, labels, weight, NOTHING)

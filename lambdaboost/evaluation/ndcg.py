@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields
 from functools import cached_property
-from typing import Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +32,19 @@ class DiscountedGain(Measure, registered=False):
 
     def gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of each document, float64 (n_documents,); 0 if its label is missing; cached in `q`."""
-        return q.memo(("gains", self._of_gains), lambda: self._gains(q))
+        return q.memo(("gains", *self._of_gains), lambda: self._gains(q))
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
         """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
-        return q.memo(("ideal", self.k, self._of_gains), lambda: dcg(self.gains(q), self.gains(q), q, self.k))
+        return q.memo(
+            ("ideal", self.k, *self._of_gains), lambda: dcg(self.gains(q), self.gains(q), q, self.k)
+        )
 
     @cached_property
-    def _of_gains(self) -> Self:
-        """What gains depend on: the measure without the cutoff and `empty`."""
-        return replace(self, k=None, empty=0.0)
+    def _of_gains(self) -> tuple[Any, ...]:
+        """What gains depend on: the class and its parameters without the cutoff and `empty`."""
+        names = (spec.name for spec in fields(self) if spec.name not in ("k", "empty"))
+        return type(self), *(getattr(self, name) for name in names)
 
     def values(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The DCG over the ideal one."""

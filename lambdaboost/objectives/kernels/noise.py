@@ -258,7 +258,8 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
     k = rule.metric.k
     cutoff = draws * (k or q.n_documents)
     pairs = PreparedPairs(rule, q, MeanDcg(np.empty(0, np.float32), cutoff))
-    batches, long, by_sweep = pairs.batches, pairs.long, pairs.kernels == BY_SWEEP
+    batches, long, by_sweep = pairs.batches, pairs.long, pairs.groups.get(BY_SWEEP)
+    has_long = bool(long.any())
     discounts = (discounts_to(k, q) / draws).astype(np.float32)
 
     def average_discounts(now: Round) -> LambdaMu:
@@ -270,14 +271,14 @@ def weigh_by_noise(rule: PairRule, q: Queries) -> LambdaFunction:
                 _mean_discounts_in_lanes, batches.documents, batches, offsets, digests,
                 digest_round(seed, now.iteration), beta, draws, now.scores, discounts, mean,
             )  # fmt: skip
-        if long.any():
+        if has_long:
             orders = rankings(now, long)
             over_queries(_add_discounts, offsets, long, orders, discounts, mean)
             order = orders[0]
             # The order of the documents: whichever will do, but for a cutoff and for the sweep.
             if k is not None:
                 over_queries(_discounted_first, offsets, long, mean, order)
-            if by_sweep.any():
+            if by_sweep is not None:
                 over_queries(sort_queries, offsets, by_sweep, mean.astype(np.float64), order)
         return pairs(now._replace(order=order), MeanDcg(mean, cutoff))
 

@@ -91,7 +91,7 @@ class PreparedPairs:
             if not is_sorted:
                 order[:], is_sorted = by_score, True
 
-        if not is_sorted and self.long.any():
+        if not is_sorted and list(groups) != [BY_LANES]:
             over_queries(sort_queries, self.offsets, self.long, scores, order)
         out = np.empty((2, scores.size), np.float32)
         for which, selected in groups.items():
